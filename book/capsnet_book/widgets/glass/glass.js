@@ -55,6 +55,7 @@ function makeStage(figure, strip, turned, /** @type {Uint8Array} */ samples) {
     samples,
     lit: ((figure ?? strip).dataset.lit ?? "").split(" "),
     first: keptDigit() ?? digitAt(samples, FIRST),
+    isPlain: !strip, // the front page
     keep: keepDigit,
     answered(stage) {
       strip?.setAttribute("data-prediction", stage.session.answer.prediction);

@@ -151,7 +151,8 @@ export function strongestOf({ seen, answer, votes, network }, part) {
 // -------------------------------------------------------------------------------- in words
 
 /** Rounds of routing, in words. @param {number} rounds */
-export const roundsInWords = (rounds) => (rounds === 1 ? t`1 round` : t`${rounds} rounds`);
+export const roundsInWords = (rounds) => 
+  rounds === 1 ? t`1 voting round` : t`${rounds} voting rounds`;
 
 /** Says what was taken out: capsules, other votes, classes, rounds. @param {any} session */
 function goneOf({ network: { I, J, config, names }, votes, rounds, isKept }) {
@@ -236,10 +237,12 @@ const SENTENCES = {
 
   predictions(focus, { answer, network: { J, names }, isKept }) {
     const { at } = focus;
-    const from = t`capsule ${Math.floor(at / J)} for the ${names[at % J]}`;
-    if (!isKept(focus)) return t`The vote of ${from} is cut.`;
+    const capsule = Math.floor(at / J);
+    const name = names[at % J];
+    if (!isKept(focus)) return t`The vote of capsule ${capsule} for the ${name} is cut.`;
     const share = percent(answer.c.at(-1)[at]);
-    return t`The vote of ${from} is û = W u. Routing gives it ${share} of the capsule.`;
+    return t`Capsule ${capsule} votes: “if this is a ${name}, it looks so.”
+      The vote is û = W u, and ${share} of the capsule goes to it.`;
   },
 
   classes(focus, session) {

@@ -70,17 +70,38 @@ function arrowsInWideStage({ plan, answer }, role) {
 
 // ------------------------------------------------------------------------------- the names
 
-/** Names and shapes above the parts. @param {Scene} scene */
-function namesOf({ network, seen, answer, plan, lit }) {
-  const { I, J, D_in, D_out, conv, config } = network;
-  const name = network.names[answer.prediction];
+/** What a part is, for who has not read the book. */
+const PLAIN_WORDS = {
+  maps: t`where strokes are`,
+  primary: t`an arrow each`,
+  predictions: t`for ten digits`,
+  classes: t`how sure of each`,
+};
+
+/** The shapes of the parts. @param {Scene} scene @returns {Record<string, string>} */
+function shapesOf({ network, seen }) {
+  const { I, J, D_in, D_out, conv } = network;
   const side = Math.sqrt(seen.edges.length / conv.O); // of a map
+  return {
+    maps: `${conv.O} × ${side} × ${side}`,
+    primary: `${I} × ${D_in}`,
+    predictions: `${I} × ${J} × ${D_out}`,
+    classes: t`of ${J} × ${D_out}`,
+  };
+}
+
+/** Names above the parts, and below them their shapes, or plain words. @param {Scene} scene */
+function namesOf(scene) {
+  const { network, answer, plan, lit, isPlain } = scene;
+  const { I, J, D_out, conv, config } = network;
+  const name = network.names[answer.prediction];
+  const about = isPlain ? PLAIN_WORDS : shapesOf(scene);
   const names = {
     image: [t`your digit`, `${config.image_size} × ${config.image_size}`],
-    maps: [t`${conv.O} feature maps`, `${conv.O} × ${side} × ${side}`],
-    primary: [t`${I} capsules`, `${I} × ${D_in}`],
-    predictions: [t`${I * J} votes`, `${I} × ${J} × ${D_out}`],
-    classes: [t`${J} lengths`, t`of ${J} × ${D_out}`],
+    maps: [t`${conv.O} feature maps`, about.maps],
+    primary: [t`${I} capsules`, about.primary],
+    predictions: [t`${I * J} votes`, about.predictions],
+    classes: [t`${J} lengths`, about.classes],
     reconstruction: [t`its drawing`, t`from ${D_out} numbers`],
     faders: ["", t`the ${name}’s ${D_out} numbers`],
   };

@@ -86,13 +86,16 @@ export class Stage {
   /**
    * @param {{ samples: Uint8Array, lit: string[], first: Uint8Array,
    *   keep: (bytes: Uint8Array) => void, answered: (stage: Stage) => void,
-   *   root?: HTMLElement }} _
+   *   isPlain?: boolean, root?: HTMLElement }} options
    *   samples: a digit of each class; lit: the parts to enlarge; first: the digit to begin with;
-   *   keep: called with each new digit; answered: called when an answer has come to rest; root: the
-   *   element to fill
+   *   keep: called with each new digit; answered: called when an answer has come to rest; isPlain:
+   *   whether plain words stand in place of shapes; root: the element to fill
    */
-  constructor({ samples, lit, first, keep, answered, root = makeRoot("Glass", LABEL) }) {
+  constructor(options) {
+    const { samples, lit, first, keep, answered } = options;
+    const { isPlain = false, root = makeRoot("Glass", LABEL) } = options;
     this.lit = lit;
+    this.isPlain = isPlain;
     this.keep = keep;
     this.answered = answered;
     this.root = root;
