@@ -151,7 +151,7 @@ export function strongestOf({ seen, answer, votes, network }, part) {
 // -------------------------------------------------------------------------------- in words
 
 /** Rounds of routing, in words. @param {number} rounds */
-export const roundsInWords = (rounds) => 
+export const roundsInWords = (rounds) =>
   rounds === 1 ? t`1 voting round` : t`${rounds} voting rounds`;
 
 /** Says what was taken out: capsules, other votes, classes, rounds. @param {any} session */
