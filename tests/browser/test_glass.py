@@ -138,7 +138,7 @@ def test_it_is_taken_apart_and_put_together(front: Locator) -> None:
         re.compile(r"[1-9]\d* of 72 capsules out, \d+ votes cut, the 7 held down: ")
     )
     front.get_by_role("button", name="One round of routing fewer").click()
-    expect(score).to_contain_text("2 rounds")
+    expect(score).to_contain_text("2 voting rounds")
     front.get_by_role("button", name="Put it together").click()
     expect(score).to_have_text(whole)
     expect(front.locator('[data-role="announcement"]')).to_have_text(whole)
