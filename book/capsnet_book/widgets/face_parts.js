@@ -156,7 +156,7 @@ function remarkOnMissing({ lengths, bag }, shown) {
   const missing =
     bag === 1
       ? t`The bag misses nothing: one eye is as good as two for a maximum.`
-      : t`What is missing, the bag notices: that is what it is good at.`;
+      : t`The bag notices what is missing: that is what it is good at.`;
   const agreement = lengths[0] > SURE ? t`still agree on one` : t`make no`;
   return t`${missing} The parts that are left ${agreement} face.`;
 }

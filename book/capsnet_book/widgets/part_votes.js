@@ -84,7 +84,7 @@ function remarkOn([house, boat]) {
 
 function aboutAgreement(one, other) {
   const same = t`Both parts predict the same ${one}: same place, same angle.`;
-  return t`${same} About a ${other} they disagree. So a ${one} it is.`;
+  return t`${same} About a ${other} they disagree. So it is a ${one}.`;
 }
 
 // ----------------------------------------------------------------------------- the pictures

@@ -153,7 +153,7 @@ export const ROUNDS = [
     return v`,
     wrong: 4,
     mended: "        c = b.softmax(dim=2)",
-    hint: t`Each part should give exactly 1. Who sees to that?`,
+    hint: t`Each part should give exactly 1. Which line brings that about?`,
     make: pictureOf(sharing, 0),
   },
   {
@@ -170,7 +170,7 @@ export const ROUNDS = [
     return share * direction`,
     wrong: 4,
     mended: "    u = features.view(B, -1, 8, H, W).permute(0, 1, 3, 4, 2).reshape(B, -1, 8)",
-    hint: t`Each capsule should see one place. Which line says whose numbers belong together?`,
+    hint: t`Each capsule should see one place. Which line says which numbers belong together?`,
     make: pictureOf(capsules, 0),
   },
   {

@@ -86,8 +86,8 @@ const SAME_PICTURES = t`Two networks have the same pictures.`;
 const PLACES = Array.from("0123456789"); // of a sign of the reader's own: numbers of classes
 const SIGN_STAYS = t`This address comes from a network that reads a sign of its maker's own in the
   place of the `;
-const HAND_STAYS = t`This address comes from a network on which its maker laid a hand, which cannot
-  travel: from here it learns without.`;
+const HAND_STAYS = t`This address comes from a training in which somebody silenced or changed a
+  part. An address cannot hold that: here the network learns without it.`;
 const LONGEST = 40; // characters of a wrong value that are said
 
 /**
@@ -191,7 +191,7 @@ export function fromAddress(hash) {
  */
 function aboutSign(place, names) {
   if (PLACES.includes(place))
-    return t`${SIGN_STAYS}${names[place]}. It cannot travel: draw your own.`;
+    return t`${SIGN_STAYS}${names[place]}. An address cannot hold it: draw your own.`;
   const value = place ? shortened(place) : t`nothing`;
   return t`For sign, expected a number from 0 to 9; got ${value}.`;
 }
@@ -234,6 +234,6 @@ export function toPython(settings, hand = false) {
     const argument = name === "lambda" ? "lambda_" : name; // lambda is a word of Python's own
     return `${argument}=${texts.length > 1 ? `[${texts.join(", ")}]` : texts[0]}`;
   });
-  const remark = hand ? t`  # without the hand that was laid on it` : "";
+  const remark = hand ? t`  # without the parts that were changed by hand` : "";
   return `RaiseOne(${written.join(", ")})${remark}`;
 }

@@ -58,7 +58,7 @@ class Signing {
   /** Return what the reader is to do, in words. */
   words() {
     if (this.#drawings.length === 0) return t`${DRAW} Ten times, each a little different.`;
-    return t`${this.#drawings.length} of ${DRAWINGS}. And again, as your hand has it.`;
+    return t`${this.#drawings.length} of ${DRAWINGS}. And once more, as your hand draws it.`;
   }
 
   show() {
