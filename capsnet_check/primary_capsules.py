@@ -11,7 +11,7 @@ from torch import Tensor
 from capsnet_check.calls import CHANGED, Subject
 from capsnet_check.examination import examine
 from capsnet_check.gradients import findings_at_zero
-from capsnet_check.recognition import close, difference, expected, recognise
+from capsnet_check.recognition import close, difference, expected, factor_words, recognise
 from capsnet_check.report import Finding, Report
 
 SIGNATURE = "capsules(features, dim)"
@@ -103,6 +103,9 @@ def _squash_findings(
             "and a capsule's vector may point anywhere."
         )
         yield Finding(None, text)
+    elif wrong is None and factor_words([(output, s)]):
+        text = "Its numbers are those of the features, multiplied."
+        yield Finding(None, text + factor_words([(output, s)]))
     elif wrong is None:
         yield difference("squash", (s,), output)
     elif wrong:

@@ -143,3 +143,10 @@ def test_a_loss_that_is_wrong_is_not_told_of_its_lambda():
 def test_a_mask_is_told_once_what_is_wrong():
     report = check_mask(answer("mask", "v * keep", "v * (1 - keep)"), strict=True)
     assert "upside down" in str(report) and "not by a mistake" not in str(report)
+
+
+def test_capsules_that_are_multiplied_are_told_by_how_much():
+    def group(features, dim):
+        return 2 * features.permute(0, 2, 3, 1).reshape(len(features), -1, dim)
+
+    assert "Everywhere it is 2 times" in str(check_primary_capsules(group))
