@@ -47,6 +47,9 @@ ifneq ($(LANGUAGE),en)
 endif
 ifneq ($(LANGUAGE),zh_CN)
 	@$(BIN)/jupyter-book build . -q -W -n --keep-going
+ifndef LANGUAGE
+	@$(BIN)/python -m tools.translation share
+endif
 	@echo "The book is in $(INDEX) (open the file as it is; \`make serve\` serves it)"
 endif
 

@@ -20,6 +20,7 @@ from tools.translation.drawing import outdated
 from tools.translation.messages import MARKDOWN, rewritten, rewritten_markdown
 from tools.translation.paths import LANGUAGE, WORDS, catalogue_names, pages
 from tools.translation.scripts import messages_in
+from tools.translation.sharing import share
 from tools.translation.sources import report_sentences, sentences_in
 from tools.translation.unwrapped import unwrapped, unwrapped_texts
 
@@ -244,6 +245,46 @@ def test_a_report_is_in_chinese_when_chinese_is_spoken(monkeypatch: pytest.Monke
     assert lines[0] == "✗ 路由：11 个已知的错误"
     assert lines[-1] == "未检查：掩码（没有标签）。"
     assert [line for line in lines if line and not HAN.search(line)] == []
+
+
+# --- files that both editions have
+
+
+def test_the_chinese_book_takes_the_files_that_the_english_one_has(tmp_path) -> None:
+    files = {
+        "_static/a.js": "both",
+        "_static/b.js": "English",
+        "_static/font.woff2": "both",
+        "zh_CN/_static/a.js": "both",
+        "zh_CN/_static/b.js": "Chinese",
+        "zh_CN/_static/font.woff2": "both",
+        "zh_CN/_static/own.css": "url(font.woff2)",
+        "zh_CN/_static/chinese.png": "Chinese alone",
+        "zh_CN/book/page.html": (
+            '<meta content="https://a.place/zh_CN/_static/a.js"><script src="../_static/a.js?v=1">'
+            '<script src="../_static/b.js"><img src="../_static/chinese.png">'
+        ),
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+
+    for _ in range(2):  # a second time changes nothing
+        share(tmp_path, tmp_path / "zh_CN")
+        gone = [name for name in files if not (tmp_path / name).exists()]
+        assert gone == ["zh_CN/_static/a.js"]
+        assert (tmp_path / "zh_CN/book/page.html").read_text(encoding="utf-8") == (
+            '<meta content="https://a.place/_static/a.js"><script src="../../_static/a.js?v=1">'
+            '<script src="../_static/b.js"><img src="../_static/chinese.png">'
+        )
+
+
+def test_without_an_english_book_the_chinese_one_stays_whole(tmp_path) -> None:
+    file = tmp_path / "zh_CN" / "_static" / "a.js"
+    file.parent.mkdir(parents=True)
+    file.write_text("alone", encoding="utf-8")
+    share(tmp_path, tmp_path / "zh_CN")
+    assert file.exists()
 
 
 # --- checks

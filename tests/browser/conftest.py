@@ -38,6 +38,7 @@ from playwright.sync_api import (
 
 from tools.chromium import launch
 from tools.translation.paths import LANGUAGE
+from tools.translation.sharing import share
 from tools.translation.tree import build as build_chinese
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,6 +80,7 @@ def build_both_languages(output: Path) -> None:
         result = build(ROOT, output)
     assert result.returncode == 0, result.stdout + result.stderr
     assert status.result() == 0
+    share(chinese.parent, chinese)
 
 
 class Quiet(SimpleHTTPRequestHandler):

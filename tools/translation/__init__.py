@@ -21,5 +21,6 @@ terms; a comment "# terms: length" above a message exempts it from that one.
 * `figures.py`     pictures of figures with Chinese words
 * `checks.py`      what a translation must have in common with the English
 * `tree.py`        the Chinese source of the book, and its build
+* `sharing.py`     files that both editions have alike
 * `drawing.py`     notebooks run in that tree, for the pictures of outdated figures
 """

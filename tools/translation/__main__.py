@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 
 from .catalogues import entries, stored_catalogue, translations
 from .paths import catalogue_names
+from .sharing import share
 from .tree import build, write
 
 COMMANDS = """
@@ -16,6 +18,7 @@ check     print what differs that must be the same, and terms that are not the b
 write     write the Chinese pages, with all that they need, into _build/zh_CN
 figures   run these, for the pictures of figures that are outdated
 book      build these into _build/html/zh_CN
+share     let these take the files that the English book beside them has, too
 """
 
 
@@ -28,7 +31,7 @@ def main() -> int:
         epilog=COMMANDS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("command", choices=["update", "list", "check", "write", "figures", "book"])
+    parser.add_argument("command", choices=re.findall(r"^\w+", COMMANDS, re.MULTILINE))
     parser.add_argument("pages", nargs="*", help="names of catalogues (default: all)")
     parser.add_argument("--all", action="store_true", help="list each message, not only how many")
     options = parser.parse_args()
@@ -56,6 +59,8 @@ def run(command: str, chosen: list[str], list_all: bool) -> int:
             draw(chosen)
         case "book":
             return build()
+        case "share":
+            share()
     return 0
 
 
