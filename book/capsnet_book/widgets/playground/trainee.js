@@ -1,9 +1,6 @@
 // A network in training as the page sees it: calls to its training, which runs in a Web Worker.
-
-import { t } from "../shared/t.js";
+import { startAnswering } from "../shared/calls.js";
 import { trainingSource } from "./training.worker.js";
-
-const REFUSED = t`this page lets no script of ours compute: nothing can be trained here`;
 
 /**
  * @typedef {object} Trainee
@@ -14,59 +11,6 @@ const REFUSED = t`this page lets no script of ours compute: nothing can be train
  * @property {boolean} apart  Whether it learns on while it is examined.
  * @property {any} [frame]  How the network stood when it was last asked.
  */
-
-/** Start a worker. @throws {Error} where the page may have none */
-function startWorker() {
-  const url = URL.createObjectURL(new Blob([trainingSource], { type: "text/javascript" }));
-  try {
-    return new Worker(url);
-  } catch {
-    throw new Error(REFUSED);
-  } finally {
-    URL.revokeObjectURL(url);
-  }
-}
-
-/**
- * Start a worker whose calls are answered.
- * @returns {{ call: (name: string, given: any[], port?: MessagePort) => Promise<any>,
- *   stop: () => void }}  a call's answer is undefined once the worker was stopped
- * @throws {Error} where the page may not compute
- */
-function startAnswering() {
-  const worker = startWorker();
-  const waiting = new Map(); // number of a call -> { resolve, reject }
-  let count = 0; // calls so far
-  let stopped = false;
-
-  worker.onmessage = ({ data: { id, answer, error } }) => {
-    const { resolve, reject } = waiting.get(id);
-    waiting.delete(id);
-    if (error) reject(error);
-    else resolve(answer);
-  };
-  worker.onerror = (event) => {
-    event.preventDefault();
-    waiting.get(1)?.reject(new Error(REFUSED)); // the first call, to start
-  };
-
-  return {
-    call(name, given, port) {
-      if (stopped) return Promise.resolve(undefined); // an ended worker never answers
-      return new Promise((resolve, reject) => {
-        count++;
-        waiting.set(count, { resolve, reject });
-        worker.postMessage({ id: count, name, given, port }, port ? [port] : []);
-      });
-    },
-    stop() {
-      stopped = true;
-      worker.terminate();
-      for (const { resolve } of waiting.values()) resolve();
-      waiting.clear();
-    },
-  };
-}
 
 /** Return whether an examiner can work beside the training, on a core of its own. */
 const hasSecondCore = () => globalThis.navigator?.hardwareConcurrency > 1;
@@ -81,14 +25,14 @@ const hasSecondCore = () => globalThis.navigator?.hardwareConcurrency > 1;
 export async function startTrainee(settings, sample, own, tensors) {
   /** @type {ReturnType<typeof startAnswering> | undefined} */
   let examiner;
-  const training = startAnswering();
+  const training = startAnswering(trainingSource);
   function stop() {
     training.stop();
     examiner?.stop();
   }
   try {
     const { port1, port2 } = new MessageChannel();
-    if (hasSecondCore()) examiner = startAnswering();
+    if (hasSecondCore()) examiner = startAnswering(trainingSource);
     await Promise.all([
       training.call("start", [settings, sample, own, tensors], examiner && port1),
       examiner?.call("examine", [settings, sample, own], port2),

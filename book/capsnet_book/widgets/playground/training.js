@@ -1,5 +1,6 @@
 // A training: how fast it goes, what is tested, and how things stand. The page calls the methods
 // of what startTraining makes by name (training.worker.js).
+import { breath } from "../shared/calls.js";
 import { unpackAnimals } from "./animals.js";
 import { Batches } from "./batches.js";
 import { unpackDigits } from "./digits.js";
@@ -30,17 +31,6 @@ const PACES = {
   follow: (n) => 60 + 0.45 * n, // slowly, then ever faster
   all: () => Number.POSITIVE_INFINITY,
 };
-
-const channel = new MessageChannel();
-channel.port1.start();
-
-/** Wait until messages were looked at; setTimeout alone would wait for 4 ms each time. */
-const breath = (/** @type {number} */ milliseconds) =>
-  new Promise((resolve) => {
-    if (milliseconds > 4) return setTimeout(resolve, milliseconds);
-    channel.port1.addEventListener("message", resolve, { once: true });
-    return channel.port2.postMessage(0);
-  });
 
 class Training {
   #network;

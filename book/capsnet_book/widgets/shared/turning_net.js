@@ -2,6 +2,8 @@
 // votes for the best class, and by how much that class is turned.
 import { loadKernels } from "../turning/kernels.js";
 import { PIXELS_OF_A_UNIT, TurningNetwork } from "../turning/network.js";
+import { sizesOf } from "../turning/parameters.js";
+import { turnedBack } from "../turning/template.js";
 import { bendDigit, STRAIGHT } from "./bending.js";
 import { drawnBy, layer, readSafetensors, softmaxOverJ } from "./core.js";
 
@@ -22,14 +24,14 @@ export async function makeTurningNet(/** @type {ArrayBuffer | ArrayBufferView} *
  * forward -> { scores, probabilities, prediction, parts, votes, pairs, turn, pose }: from votes on
  * of the best class; turn in degrees; pose [6], where the votes meet, turned back by the turn.
  * @param {Record<string, import("./core.js").Tensor>} tensors
- * @param {{ turns: number, count: number }} sizes  those that no tensor has
+ * @param {{ turns: number, count: number }} others  sizes that no tensor has
  * @param {(memory: any) => any} makeKernels
  */
-export function readerOf(tensors, { turns: K, count: N }, makeKernels) {
-  const [T, S] = tensors["network.filters"].shape;
-  const [, , m, J] = tensors["network.weight"].shape;
+export function readerOf(tensors, others, makeKernels) {
+  const sizes = sizesOf(tensors, others);
+  const { T, K, N, m, J } = sizes;
   const template = tensors.template.data;
-  const network = new TurningNetwork({ T, K, S, N, m, J }, makeKernels);
+  const network = new TurningNetwork(sizes, makeKernels);
   network.load(tensors);
 
   /** Return the parts of the image last read. @returns {Part[]} */
@@ -86,7 +88,7 @@ export function readerOf(tensors, { turns: K, count: N }, makeKernels) {
       direction: [v[0], v[3]],
       weight: support,
     }));
-    const pose = turnedBack(meeting, turn);
+    const pose = Array.from(turnedBack(meeting, turn));
     return { votes: listed, pairs: pairsOf(votes), turn: (turn * 180) / Math.PI, pose };
   }
 
@@ -98,17 +100,6 @@ export function readerOf(tensors, { turns: K, count: N }, makeKernels) {
   }
 
   return { forward, about: { kinds: T, turns: K, count: N, matrices: m, classes: J } };
-}
-
-/** A pose, two rows of three numbers, turned back. @param {number} angle  radians */
-function turnedBack(/** @type {Float64Array} */ pose, angle) {
-  const cos = Math.cos(angle);
-  const sin = Math.sin(angle);
-  const across = Array.from(pose.subarray(0, 3));
-  const up = Array.from(pose.subarray(3, 6));
-  const backAcross = across.map((x, k) => cos * x + sin * up[k]);
-  const backUp = up.map((y, k) => cos * y - sin * across[k]);
-  return [...backAcross, ...backUp];
 }
 
 /**

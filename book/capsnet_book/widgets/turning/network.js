@@ -7,6 +7,9 @@
 // are kernels: the filters' answers, and the pairs.
 import { allocated } from "../shared/kernels.js";
 import { Turns } from "./filters.js";
+import { rowOf, shapesOf } from "./parameters.js";
+
+/** @import { Sizes } from "./parameters.js" */
 
 export const SIDE = 28;
 export const PIXELS = SIDE * SIDE;
@@ -20,16 +23,6 @@ const TURNS = 4; // and turned copies of each
 const LANES = 4; // a kind's votes are a multiple of these
 
 /**
- * @typedef {object} Sizes
- * @property {number} T  kinds of parts: learned filters
- * @property {number} K  turned copies of each, a multiple of 4
- * @property {number} S  pixels across a filter, odd
- * @property {number} N  peaks of each kind
- * @property {number} m  matrices of every kind for every class
- * @property {number} J  classes
- *
- * @typedef {{ shape: number[], data: Float32Array }} Tensor
- *
  * @typedef {object} Parts  numbers of the T · N parts, a kind's behind each other
  * @property {Int32Array} row  of the peak, among the places
  * @property {Int32Array} column
@@ -41,35 +34,6 @@ const LANES = 4; // a kind's votes are a multiple of these
 
 /** Return n, or the next multiple of `step` above it. */
 const rounded = (/** @type {number} */ n, /** @type {number} */ step) => step * Math.ceil(n / step);
-
-/** Return the shapes of what is learned, by their names in a file. @param {Sizes} sizes */
-const shapesOf = ({ T, S, m, J }) => ({
-  filters: [T, S, S],
-  level: [T, 1],
-  slope: [],
-  weight: [T, 1, m, J, 3, 3],
-  "agreement.log_prior": [T, 1, m, J],
-  "agreement.width": [],
-  "agreement.gain": [],
-});
-
-const sizeOf = (/** @type {number[]} */ shape) => shape.reduce((size, n) => size * n, 1);
-
-/**
- * Allocate one row of numbers, and return parts of it by name.
- * @param {Record<string, number[]>} shapes
- */
-function rowOf(shapes) {
-  const sizes = Object.values(shapes).map(sizeOf);
-  const all = new Float32Array(sizes.reduce((sum, size) => sum + size, 0));
-  const views = {};
-  let from = 0;
-  for (const [name, shape] of Object.entries(shapes)) {
-    views[name] = all.subarray(from, from + sizeOf(shape));
-    from += sizeOf(shape);
-  }
-  return { all, views };
-}
 
 /**
  * Allocate the memory of the kernels: pointers, and views of the numbers there.
@@ -174,7 +138,10 @@ export class TurningNetwork {
     );
   }
 
-  /** Take the tensors of a file. @param {Record<string, Tensor>} tensors */
+  /**
+   * Take the tensors of a file.
+   * @param {Record<string, import("../shared/core.js").Tensor>} tensors
+   */
   load(tensors) {
     for (const [name, numbers] of Object.entries(this.parameters))
       numbers.set(tensors[`network.${name}`].data);
