@@ -169,6 +169,25 @@ def expect_light(book: Path, requests: set[str]) -> None:
     assert sum(sizes.values()) < 2_000_000, heaviest
 
 
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_the_front_pages_film_stops_by_a_button(
+    visit: Callable[..., Visit], address: str, motion: str
+) -> None:
+    page = visit(address + "book/index.html", reduced_motion=motion).page
+    film = page.locator("img.moving")
+    still = page.locator("img.at-rest")
+    button = page.locator(".loop-foot button")
+    if motion == "reduce":
+        expect(film).to_be_hidden()
+        button.click()
+    for words in ("Pause the film", "Play the film"):
+        expect(film).to_be_visible(visible=words.startswith("Pause"))
+        expect(still).to_be_visible(visible=words.startswith("Play"))
+        expect(button).to_have_text(words)
+        button.press("Enter")
+    expect(film).to_be_visible()
+
+
 @pytest.mark.parametrize("place", ["http", "file"])
 def test_the_front_page_opens_at_the_books_address(
     visit: Callable[..., Visit], addresses: dict[str, str], place: str

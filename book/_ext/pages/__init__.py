@@ -24,7 +24,14 @@ from . import (
 )
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
-SCRIPTS = ("bar.js", "guesses.js", "landscape.js", "language.js", "reading.js")  # of every page
+SCRIPTS = (  # of every page
+    "bar.js",
+    "guesses.js",
+    "landscape.js",
+    "language.js",
+    "loops.js",
+    "reading.js",
+)
 
 
 def add_templates(app: Sphinx, config: Any) -> None:

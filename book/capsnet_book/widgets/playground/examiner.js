@@ -1,6 +1,11 @@
 // What examines a network in training: it tests it, and looks at what it draws and computes. Where
 // a machine has a second processor core, it does so in a worker of its own (training.worker.js), so
 // that learning does not wait for it.
+//
+// Two workers could learn from a half of each batch instead. Measured on two quiet cores: a step of
+// 16 images takes 6.2 ms; of 8 images 3.5 ms, and 0.6 ms to exchange weights and gradients. That
+// would leave no core for tests and looks, a fifth of a training's time, and every step would wait
+// for a message.
 import { galleryOf } from "./animals.js";
 import { signCounts, withSign } from "./sign.js";
 import { OWN, PIXELS, WALL } from "./sizes.js";
