@@ -11,12 +11,14 @@
    disk (file://) may load neither a module nor data from a file beside it. */
 
 globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file:// only
+globalThis.capsnetWidgets = {}; // filled by widgets/<name>.js: { module, styles }, two texts
 
 (() => {
   const t = globalThis.capsnetT; // words.js
   const STATES = 'script[type="application/vnd.jupyter.widget-state+json"]';
   const REFERENCE = "anywidget:"; // "anywidget:<model id>" in a widget's state names another model
   const BUFFERS = new URL("widget-buffers/", document.currentScript.src);
+  const WIDGETS = new URL("widgets/", document.currentScript.src);
   const PATIENCE = 2000; // milliseconds for the browser's store: some never answer
 
   /** Return a function that makes the thing of each key once; what failed is made anew. */
@@ -150,14 +152,14 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
 
   // --- Widgets -----------------------------------------------------------------------------------
 
-  const addStyle = once((css) =>
-    document.head.append(Object.assign(document.createElement("style"), { textContent: css })),
-  );
-
-  const importModule = once(async (source) => {
-    const module = await import(
-      URL.createObjectURL(new Blob([source], { type: "text/javascript" }))
-    );
+  /** Load the widget of a file, "bend_capsule.js?v=…", with its styles. */
+  const loadWidget = once(async (file) => {
+    await runScript(new URL(file, WIDGETS));
+    const [name] = file.split(".");
+    const { module: source, styles } = capsnetWidgets[name];
+    document.head.append(Object.assign(document.createElement("style"), { textContent: styles }));
+    const blob = new Blob([source], { type: "text/javascript" });
+    const module = await import(URL.createObjectURL(blob));
     return module.default;
   });
 
@@ -179,7 +181,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   /** Render a figure's widget, in the place of what it showed before. */
   const render = async (figure) => {
     const model = await getModel(figure.dataset.model);
-    const widget = await importModule(model.get("_esm"));
+    const widget = await loadWidget(model.get("_esm"));
     const fits = own.bytes && figure.matches(FITS);
     const network = new Model({ weights: own.bytes, own: true });
     const host = {
@@ -222,11 +224,10 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     figure.append(el);
     try {
       const model = await getModel(figure.dataset.model);
-      addStyle(model.get("_css") ?? "");
       const references = Object.values(stored[figure.dataset.model].state).map(String);
       const named = references.filter((value) => value.startsWith(REFERENCE));
       // What is missing shows here, before the picture is gone.
-      await Promise.all([...named.map(referred), ownIsRead]);
+      await Promise.all([loadWidget(model.get("_esm")), ...named.map(referred), ownIsRead]);
       await show(figure);
       for (const still of figure.querySelectorAll(".live-still")) still.remove();
       figure.dataset.live = "true";

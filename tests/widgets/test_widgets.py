@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from importlib.resources import files
@@ -11,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from _ext.widgets.sources import sources_of
+from _ext.widgets.sources import file_of, script_of
 from capsnet_book import widgets
 from capsnet_book.palette import DARK, LIGHT
 from capsnet_book.widgets import _sources
@@ -288,5 +289,8 @@ def test_a_page_of_the_book_has_a_widgets_own_styles_and_script(name: str) -> No
     """The build of the book finds both by the class's name, without the class."""
     kind = getattr(widgets, name)
     identifier = f"{kind.__module__}.{name}"
-    sources = sources_of({"state": {"_anywidget_id": identifier}})
-    assert sources == {"_esm": kind._esm, "_css": kind._css}
+    file, version = file_of({"state": {"_anywidget_id": identifier}}).split("?v=")
+    script = script_of(file.removesuffix(".js"))
+    sources = json.loads(script[script.index("{") : script.rindex("}") + 1])
+    assert sources == {"module": kind._esm, "styles": kind._css}
+    assert hashlib.sha256(script.encode()).hexdigest().startswith(version)

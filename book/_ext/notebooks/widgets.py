@@ -1,4 +1,4 @@
-"""Hand MyST-NB a notebook's widgets where it looks for them, with today's JavaScript and styles."""
+"""Hand MyST-NB a notebook's widgets where it looks for them, with the files of their sources."""
 
 from __future__ import annotations
 

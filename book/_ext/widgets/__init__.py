@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from sphinx.application import Sphinx
 
-from . import places, prompts, stage, words
+from . import places, prompts, sources, stage, words
 
 
 def setup(app: Sphinx) -> None:
-    """Register the language, the places of widgets, the prompts in the text and the stage."""
+    """Register the language, the widgets' sources and places, the prompts and the stage."""
     words.setup(app)
+    sources.setup(app)
     places.setup(app)
     prompts.setup(app)
     stage.setup(app)
