@@ -17,7 +17,11 @@ from .buffers import files_by_hash
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
 OURS = "capsnet_tutorial"  # the key in a notebook's and in an output's metadata
-LOOKS = {"Choose": ("question", "bugs"), "TurnDial": ("thing", "digit")}
+LOOKS = {
+    "Choose": ("question", "bugs"),
+    "TurnDial": ("thing", "digit"),
+    "TurnDigit": ("mode", "turn"),
+}
 """A widget that looks otherwise with other values of a trait: the trait, and its usual value."""
 REFERENCE = re.compile(r"^(anywidget:|IPY_MODEL_)(\w+)$")  # how a trait names another model
 

@@ -17,25 +17,12 @@ import { makeShare } from "./playground/share.js";
 import { makeTimeline } from "./playground/timeline.js";
 import { makeHundred } from "./playground/wall.js";
 import { inWords } from "./playground/words.js";
+import { restWhileHidden } from "./shared/rest.js";
 import { defineWidget } from "./shared/stage.js";
 import { t } from "./shared/t.js";
 import { element, listen, makeTurns, memoized, oncePerFrame, save } from "./shared/ui.js";
 
 const NO_ADDRESS = t`This address names no setting and no place of this page.`;
-
-/** Let a session rest while its tab is hidden. @returns {() => void} what ends that */
-function restWhileHidden(session) {
-  let waits = false; // until the tab is seen again
-
-  function visibilityChanged() {
-    if (!document.hidden && waits) session.act(() => session.train());
-    waits = document.hidden && session.running;
-    if (waits) session.pause();
-  }
-
-  document.addEventListener("visibilitychange", visibilityChanged);
-  return () => document.removeEventListener("visibilitychange", visibilityChanged);
-}
 
 /**
  * Tie a session's settings to the model and, if `addressed`, to the page's address.
@@ -95,7 +82,12 @@ function makeSession(widget) {
   const session = new Session(settings, fetchFile, () => widget.redraw());
   session.notice = problems;
   session.getHundred().catch(() => {}); // where nothing can be unpacked, fog stands there
-  widget.stops.push(() => session.stop(), restWhileHidden(session));
+  const rest = restWhileHidden({
+    isRunning: () => session.running,
+    pause: () => session.pause(),
+    goOn: () => session.act(() => session.train()),
+  });
+  widget.stops.push(() => session.stop(), rest);
   return session;
 }
 

@@ -12,12 +12,18 @@ import { defineWidget } from "./shared/stage.js";
 import { t } from "./shared/t.js";
 import { seenInWords, turnInWords } from "./shared/turned_words.js";
 import { makePoseDecoder, makeTurningNet } from "./shared/turning_net.js";
-import { element, svg, withArticle } from "./shared/ui.js";
+import { element, memoized, svg, withArticle } from "./shared/ui.js";
+import { makeRaising } from "./turning/raising.js";
 
 const DIGITS = Array.from("0123456789");
 const FAMILIAR = 45; // degrees, either way: as both networks were trained
 
 // ---------------------------------------------------------------------------------------- in words
+
+/** What the reader's own network reads, in a sentence. */
+function remarkOnOwn(reading, other) {
+  return t`Your network sees ${seenInWords(reading)}. The book's capsules say ${other}.`;
+}
 
 /** What has happened, in a sentence. */
 function remarkOn(reading, other, angle, pose) {
@@ -148,11 +154,11 @@ function makeColumns(title, says, names = DIGITS) {
 }
 
 /** What the decoder draws, in a round frame as large as the digit on the dial. */
-function makeDrawing(painter) {
+function makeDrawing(painter, decoder) {
   const canvas = digitCanvas("drawing", "");
 
-  function show(/** @type {Float32Array} */ image, /** @type {number} */ prediction, turn) {
-    painter.paint(canvas, image);
+  function show({ pose, prediction }, /** @type {number} */ turn) {
+    painter.paint(canvas, decoder.draw(pose, prediction, turn));
     const label = t`The decoder's drawing: ${withArticle(prediction)}, ${turnInWords(turn)}`;
     canvas.setAttribute("aria-label", label);
   }
@@ -207,31 +213,39 @@ function makeSubject({ get, set, painter }, /** @type {() => void} */ changed) {
 
 const LABEL = t`Turn a digit to any angle: capsules that turn, and the book's`;
 
-export default defineWidget("TurnDigit", LABEL, async (widget) => {
-  const { root, get, set, layOut, stops } = widget;
-  const turningNet = await makeTurningNet(await widget.weights("turning"));
-  const decoder = makePoseDecoder(await widget.weights("decoder"));
-  const capsules = await widget.network();
-  let straightAnswers = ""; // of which digit the next two are
-  let steadyTurning = 0; // what each network says of it upright
-  let steadyCapsules = 0;
-
-  const redraw = () => widget.redraw(); // which start() sets later
-  const subject = makeSubject(widget, redraw);
+/**
+ * The controls and pictures that the two modes share, and those that either has alone: a drawing
+ * and the slider of its pose, or the curve and the buttons of a training.
+ */
+function makeParts(widget, decoder, names, /** @type {() => void} */ redraw) {
+  const { get, set } = widget;
   const turnTo = (/** @type {number} */ angle) => set({ angle });
-  const dial = makePartsDial(turnTo, () => get("angle"));
-  const votes = makeVotes();
-  const turning = makeColumns(t`Capsules that turn`, "turning-bars");
-  const others = makeColumns(t`The book's capsules`, "capsule-bars", capsules.names);
-  const drawing = makeDrawing(widget.painter);
-  const slider = turnSlider(t`Turn the digit`, "angle", turnTo);
   const turnPose = (/** @type {number} */ pose) => set({ pose });
-  const poseSlider = turnSlider(t`Turn its pose, and so the drawing alone`, "pose", turnPose);
+  const isRaising = get("mode") === "raise";
+  return {
+    subject: makeSubject(widget, redraw),
+    dial: makePartsDial(turnTo, () => get("angle")),
+    votes: makeVotes(),
+    turning: makeColumns(t`Capsules that turn`, "turning-bars"),
+    others: makeColumns(t`The book's capsules`, "capsule-bars", names),
+    slider: turnSlider(t`Turn the digit`, "angle", turnTo),
+    drawing: isRaising ? undefined : makeDrawing(widget.painter, decoder),
+    poseSlider: turnSlider(t`Turn its pose, and so the drawing alone`, "pose", turnPose),
+    raising: isRaising ? makeRaising(widget, redraw) : undefined,
+  };
+}
+
+/** Lay the parts out. Return say(). */
+function layOutParts({ root, layOut, stops }, parts, /** @type {() => void} */ redraw) {
+  const { subject, dial, votes, turning, others, slider, drawing, poseSlider, raising } = parts;
+  const second = raising
+    ? raising.curve
+    : captioned(t`What it draws from the pose that it reads.`, drawing.node);
   const stage = element(
     "div",
     { class: "turn-digit" },
     captioned(t`Shaded: shown in training. The small mark: what it believes.`, dial.node),
-    captioned(t`What it draws from the pose that it reads.`, drawing.node),
+    second,
     captioned(
       t`Votes, each a place and a direction. Those that coincide are joined.`,
       votes.picture,
@@ -240,49 +254,59 @@ export default defineWidget("TurnDigit", LABEL, async (widget) => {
   );
   const { say } = layOut({
     stage,
-    hands: [slider.node, poseSlider.node, subject.row],
+    hands: [raising ? raising.bar : poseSlider.node, slider.node, subject.row],
     more: [subject.drawing],
     about: t`Draw your own digit`,
   });
-  root.dataset.sticks = "";
+  if (!raising) root.dataset.sticks = ""; // with the curve the stage would fill a phone
   stops.push(measure(root, redraw).stop);
+  return say;
+}
 
-  /**
-   * What both say of the digit as it was written: bars that still say so are in the same colour.
-   */
-  function readUpright({ id, image }) {
-    if (id === straightAnswers) return;
-    straightAnswers = id;
-    steadyTurning = turningNet.forward(image).prediction;
-    steadyCapsules = capsules.forward(image).prediction;
-  }
+export default defineWidget("TurnDigit", LABEL, async (widget) => {
+  const { root, get } = widget;
+  const trained = await makeTurningNet(await widget.weights("turning"));
+  const decoder = makePoseDecoder(await widget.weights("decoder"));
+  const capsules = await widget.network();
+  const redraw = () => widget.redraw(); // which start() sets later
+  const parts = makeParts(widget, decoder, capsules.names, redraw);
+  const { subject, dial, votes, turning, others, slider, drawing, poseSlider, raising } = parts;
+  const say = layOutParts(widget, parts, redraw);
+
+  // What both say of the digit as it was written: bars that still say so are in the same colour.
+  const steady = { turning: 0, capsules: 0 };
+  const readUpright = memoized((net, image) => {
+    steady.turning = net.forward(image).prediction;
+    steady.capsules = capsules.forward(image).prediction;
+  });
 
   return () => {
     const angle = get("angle");
-    const pose = get("pose");
-    const digit = subject.now();
-    readUpright(digit);
-    const turned = bendDigit(digit.image, { ...STRAIGHT, turn: angle });
-    const reading = turningNet.forward(turned);
+    const own = raising?.reader();
+    const net = own ?? trained;
+    const { id, image } = subject.now();
+    readUpright([id, net], net, image);
+    const turned = bendDigit(image, { ...STRAIGHT, turn: angle });
+    const reading = net.forward(turned);
     const { lengths, prediction } = capsules.forward(turned);
     widget.painter.paint(dial.canvas, turned);
     dial.canvas.setAttribute("aria-label", t`A handwritten digit, turned by ${angle} degrees`);
     dial.show(reading.parts, angle, reading.turn);
     votes.show(reading);
+    const pose = raising ? 0 : get("pose");
     const drawnTurn = wrapped(reading.turn + pose);
-    drawing.show(
-      decoder.draw(reading.pose, reading.prediction, drawnTurn),
-      reading.prediction,
-      drawnTurn,
-    );
-    turning.show(reading.probabilities, reading.prediction, reading.prediction === steadyTurning);
-    others.show(lengths, prediction, prediction === steadyCapsules);
+    drawing?.show(reading, drawnTurn);
+    raising?.show();
+    turning.show(reading.probabilities, reading.prediction, reading.prediction === steady.turning);
+    others.show(lengths, prediction, prediction === steady.capsules);
     slider.show(angle, `${angle}°`);
     poseSlider.show(pose, `${pose}°`);
     subject.show(widget.colours);
     root.dataset.prediction = String(reading.prediction);
     root.dataset.turn = reading.turn.toFixed(1);
     root.dataset.drawn = drawnTurn.toFixed(1);
-    say(remarkOn(reading, capsules.names[prediction], angle, pose));
+    const name = capsules.names[prediction];
+    const remark = own ? remarkOnOwn(reading, name) : remarkOn(reading, name, angle, pose);
+    say(raising?.obstacle() || remark, raising?.progress());
   };
 });

@@ -10,6 +10,8 @@ import traitlets
 from capsnet_book.widgets import _parts
 from capsnet_book.widgets._network import shared_network
 
+MODES = ("turn", "raise")
+
 
 class TurnDigit(_parts.DigitsWidget):
     """A digit, given or drawn, to turn by hand: its parts, their votes, and both networks' lengths.
@@ -22,9 +24,11 @@ class TurnDigit(_parts.DigitsWidget):
         index: the digit that is shown first, 0 to 9.
         angle: by which it is turned, in degrees from -180 to 180, anticlockwise.
         pose: by which the pose that was read is turned before it is drawn, in the same degrees.
+        mode: "turn", or "raise": in the drawing's place a training stands, from nothing, in the
+            page, and the network that it raises reads the digit on the dial.
 
     Raises:
-        ValueError: no such digit, an angle out of range.
+        ValueError: no such digit, an angle out of range, no such mode.
     """
 
     _esm = _parts.module("turn_digit.js")
@@ -34,8 +38,11 @@ class TurnDigit(_parts.DigitsWidget):
     decoder = anywidget.WidgetTrait().tag(sync=True)
     angle = traitlets.Int(0).tag(sync=True)
     pose = traitlets.Int(0).tag(sync=True)
+    mode = traitlets.Unicode("turn").tag(sync=True)
+    # A reference that the page follows when a training needs the digits.
+    digits = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, index: int = 4, angle: int = 0, pose: int = 0) -> None:
+    def __init__(self, index: int = 4, angle: int = 0, pose: int = 0, mode: str = "turn") -> None:
         digits, classes = _parts.default_digits()
         super().__init__(
             network=shared_network("small-turned"),
@@ -45,7 +52,11 @@ class TurnDigit(_parts.DigitsWidget):
             labels=classes,
             angle=angle,
             pose=pose,
+            mode=mode,
         )
+        if mode == "raise":
+            file = shared_network("digits", "digits")
+            self.digits = {"digits": f"anywidget:{file.model_id}"}
         self.index = index
 
     @traitlets.validate("angle", "pose")
@@ -56,5 +67,12 @@ class TurnDigit(_parts.DigitsWidget):
             raise ValueError(f"expected {name} from -180 to 180; got {degrees}")
         return int(degrees)
 
+    @traitlets.validate("mode")
+    def _is_a_mode(self, proposal: dict[str, Any]) -> str:
+        if proposal["value"] not in MODES:
+            raise ValueError(f"expected a mode of {MODES}; got {proposal['value']!r}")
+        return str(proposal["value"])
+
     def __repr__(self) -> str:
-        return f"TurnDigit(index={self.index}, angle={self.angle})"
+        mode = "" if self.mode == "turn" else f", mode={self.mode!r}"
+        return f"TurnDigit(index={self.index}, angle={self.angle}{mode})"

@@ -6,7 +6,16 @@ import { makePainter, themeColours, whenThemeChanges } from "./digits.js";
 import { followPrompts } from "./prompts.js";
 import { followSections } from "./sections.js";
 import { t } from "./t.js";
-import { element, listen, makeAnnouncer, makeRoot, oncePerFrame, save, write } from "./ui.js";
+import {
+  element,
+  listen,
+  makeAnnouncer,
+  makeRoot,
+  memoized,
+  oncePerFrame,
+  save,
+  write,
+} from "./ui.js";
 
 const MOVEMENT = 450; // milliseconds
 const FRAMES_TO_WAIT = 60; // for a widget that is not in the page yet
@@ -126,10 +135,11 @@ function layOut(root, stops, { stage, hands = [], more = [], about = t`More`, be
   if (more.length) layout.append(rest);
   root.append(layout);
   const announce = makeAnnouncer(root);
+  const announceOnce = memoized(announce);
   stops.push(announce.cancel);
   const say = (/** @type {string} */ words, spoken = words) => {
     write(sentence, words);
-    announce(spoken);
+    announceOnce([spoken], spoken);
   };
   return { say, rest };
 }

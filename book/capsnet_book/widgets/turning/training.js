@@ -9,26 +9,11 @@ import { Adam, rateAt } from "./adam.js";
 import { loadKernels } from "./kernels.js";
 import { PIXELS, TurningNetwork } from "./network.js";
 import { begin } from "./parameters.js";
+import { BATCH, FAMILIAR, MOVE, NEW, RATE, SIZES, STEPS, TEST_EVERY, TESTED } from "./plan.js";
 import { Template } from "./template.js";
 
-/** As turning.py and experiments/turning.py have them. */
-export const SIZES = { T: 16, K: 12, S: 11, N: 4, m: 2, J: 10 };
-export const BATCH = 64;
-export const STEPS = 500;
-const RATE = 0.02; // the largest
-export const FAMILIAR = 45; // degrees: digits are turned by at most this in training, either way
-const NEW = [90, 270]; // degrees: the angles that it never sees
-const MOVE = 2; // pixels, at most, that a digit is moved by, either way
-const TESTED = 250; // digits, at either kind of angle
 const STREAM = 7919; // apart: the seeds of what is random, so that one does not follow another
 const SLICE = 20; // milliseconds of learning without a look at the messages
-
-/** Steps between two tests, by the steps before which it holds. */
-const TEST_EVERY = [
-  { before: 40, steps: 10 },
-  { before: 100, steps: 20 },
-  { before: Number.POSITIVE_INFINITY, steps: 50 },
-];
 
 /**
  * @typedef {object} Labelled
@@ -80,7 +65,7 @@ function testAt({ images, labels }, low, high, seed) {
 /**
  * How a training stands. tests: [steps, share of errors at the angles shown, at new ones];
  * tensors, sizes: as readerOf() takes them.
- * @typedef {{ steps: number, seconds: number, tests: number[][], running: boolean,
+ * @typedef {{ steps: number, seconds: number, tests: number[][],
  *   tensors: Record<string, import("../shared/core.js").Tensor>,
  *   sizes: { turns: number, count: number } }} Standing
  */
@@ -97,7 +82,8 @@ class Training {
   #seconds = 0; // of learning
   /** @type {number[][]} */
   #results = []; // of the tests
-  #running = false;
+  #runs = 0;
+  #running = 0; // the number of the run that goes on, or 0
 
   /**
    * @param {TurningNetwork} network
@@ -161,22 +147,23 @@ class Training {
    * @returns {Promise<boolean>} whether it has learned all
    */
   async run(until = STEPS) {
-    if (this.#running) return false;
-    this.#running = true;
+    this.#runs++;
+    const run = this.#runs;
+    this.#running = run;
     const last = Math.min(until, STEPS);
-    while (this.#running && this.#steps < last) {
+    while (this.#running === run && this.#steps < last) {
       const began = performance.now();
       const end = began + SLICE;
       while (this.#steps < last && performance.now() < end) this.#step();
       this.#seconds += (performance.now() - began) / 1000;
       await breath();
     }
-    this.#running = false;
+    if (this.#running === run) this.#running = 0;
     return this.#steps >= STEPS;
   }
 
   pause() {
-    this.#running = false;
+    this.#running = 0;
   }
 
   /** Return how it stands. @returns {Standing} */
@@ -187,7 +174,6 @@ class Training {
       steps: this.#steps,
       seconds: this.#seconds,
       tests: this.#results,
-      running: this.#running,
       tensors: { ...this.#network.tensors(), template },
       sizes: { turns: K, count: N },
     };
