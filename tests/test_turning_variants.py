@@ -143,3 +143,24 @@ def test_a_run_leaves_a_network_that_its_limits_are_measured_of(mnist, tmp_path,
     wrong = confusion.sum() - confusion.diag().sum()
     assert int(wrong) / variants.TESTED == pytest.approx(made["errors"]["new"]["all"])
     assert len(measured["by_angle"]["all"]) == len(limits.ANGLES)
+
+
+def test_who_is_told_that_digits_are_upright_rules_out_what_would_be_upside_down(monkeypatch):
+    class Reader(torch.nn.Module):
+        """It cannot decide between 6 and 9, and believes every 9 to be upside down."""
+
+        def forward(self, images):
+            scores = torch.zeros(len(images), 10)
+            scores[:, 6], scores[:, 9] = 1.0, 2.0
+            return scores
+
+        def scores_and_turn(self, images, labels):
+            cos = torch.where(labels == 9, -1.0, 1.0)
+            return self(images), torch.stack([cos, torch.zeros_like(cos)], dim=1)
+
+    data = limits.Digits(torch.zeros(3, 1, 28, 28), torch.tensor([6, 9, 6]), "sample")
+    monkeypatch.setattr(limits, "validation_digits", lambda view: data)
+    told = limits.measure_told_upright(Reader())
+    assert told["error"] == pytest.approx(1 / 3, abs=1e-6)
+    assert told["confusion"][6][6] == 2
+    assert told["confusion"][9][6] == 1

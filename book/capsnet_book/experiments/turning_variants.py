@@ -298,6 +298,9 @@ VARIANTS = {
     ),
     "cnn": _reference("digits-cnn"),
     "capsnet": _reference("digits-capsnet"),
+    "cnn-2500": _reference("digits-cnn")._replace(
+        summary="the book's CNN, two and a half times as many steps", steps=5 * STEPS // 2
+    ),
 }
 """Every variant, by its name, in the order of the runs."""
 
