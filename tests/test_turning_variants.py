@@ -149,6 +149,10 @@ def test_who_is_told_that_digits_are_upright_rules_out_what_would_be_upside_down
     class Reader(torch.nn.Module):
         """It cannot decide between 6 and 9, and believes every 9 to be upside down."""
 
+        def __init__(self):
+            super().__init__()
+            self.gain = torch.nn.Parameter(torch.ones(()))
+
         def forward(self, images):
             scores = torch.zeros(len(images), 10)
             scores[:, 6], scores[:, 9] = 1.0, 2.0
