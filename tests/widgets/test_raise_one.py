@@ -298,6 +298,37 @@ def test_a_hand_changes_what_it_says_and_can_be_taken_back(evaluate, tmp_path):
         assert (network(image).lengths[0] - lengths).abs().max() < 1e-5
 
 
+NUDGED = """
+    const network = n.makeNetwork(data.settings, await k.loadKernels());
+    const image = Float32Array.from({ length: 784 }, (_, at) => ((at * 7) % 13) / 13);
+    const votes = () => {
+        const { answers, ...reading } = network.read(image);
+        const watched = { ...reading, answer: answers[0], image };
+        const parts = { filters: network.filters(), matrices: network.matrices() };
+        const frame = { types: data.settings.types, silent: network.silent(), watched, ...parts };
+        return r.readingOf(frame, { names: [], input: "" }).seen.u_hat;
+    };
+    const before = votes();
+    network.nudge("primary", 17, 2);
+    const doubled = votes();
+    network.hold({ maps: [], primary: [17] });
+    return [before, doubled, votes()].map((numbers) => Array.from(numbers));"""
+
+
+@pytest.mark.parametrize("bug", ["", "capsule-view", "softmax-axis"])
+def test_a_hand_acts_on_the_capsule_that_is_pointed_at(evaluate, bug):
+    """Also where a planted bug cuts capsules across the maps: its votes alone change."""
+    job = {"settings": SETTINGS | {"bug": bug}}
+    report = evaluate(NUDGED, job, **PLAYGROUND, r="playground/reading.js")
+    before, doubled, silenced = torch.tensor(report).view(3, 72, 160)
+    assert before[17].abs().max() > 0
+    others = torch.arange(72) != 17
+    assert torch.allclose(doubled[17], 2 * before[17])
+    assert torch.equal(doubled[others], before[others])
+    assert not silenced[17].any()
+    assert torch.equal(silenced[others], before[others])
+
+
 READ = """
     const network = n.makeNetwork(data.settings, await k.loadKernels());
     network.hold(data.silent);
