@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import teaching
+from tools import slide_widgets, teaching
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 
@@ -26,6 +26,19 @@ def test_each_chapter_of_the_short_path_has_slides_with_pictures():
     assert all(cell.outputs for cell in pictures)
     assert "notes" in kinds
     assert not any("](" in cell.source for cell in cells if cell.cell_type == "markdown")
+
+
+def test_each_widget_of_the_short_path_is_in_a_frame_of_its_slide():
+    slides = [cell.source for cell in teaching.slide_notebook().cells]
+    for chapter in teaching.NINETY_MINUTES:
+        notebook = teaching.read_chapter(chapter)
+        cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        models = [model for cell in cells for model in slide_widgets.shown_models(cell)]
+        for model in models:
+            frame = slide_widgets.frame_of(notebook, model)
+            assert any(f'src="widgets/{frame.file}"' in slide for slide in slides)
+            assert frame.scale * frame.width <= slide_widgets.ROOM[0]
+            assert frame.scale * frame.height <= slide_widgets.ROOM[1]
 
 
 @pytest.mark.parametrize("solved", [False, True])

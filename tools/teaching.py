@@ -5,7 +5,8 @@
     python -m tools.teaching edition      _build/without-solutions/_build/html
 
 The slides are those of the path of ninety minutes. Each figure that a chapter stores becomes one,
-with its caption; the chapter's text becomes the speaker's notes (key s).
+with its caption, and so does each widget, alive; the chapter's text becomes the speaker's notes
+(key s).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 import mathjax
 import nbformat
 import torch
+from _ext.widgets.models import OURS
 from nbconvert import SlidesExporter
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
@@ -29,6 +31,7 @@ from torch import Tensor
 from traitlets.config import Config
 
 from capsnet_tutorial.functional import route
+from tools.slide_widgets import FOLDER, FOR_SLIDES, frame_of, shown_models, write_widgets
 from tools.translation.tree import needed_files, python_path, write_if_changed
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -53,6 +56,11 @@ ANSWER = re.compile(
     r"<details>\s*<summary>(?:The solutions?|Our lines?)</summary>.*?</details>\s*", re.DOTALL
 )
 SOLUTION_LINK = re.compile(r"\[([^\]]*)\]\([^)]*solutions/[^)]*\)")
+FROM_AFAR = re.compile(
+    r'<script src="https://[^"]*"></script>'
+    r'|<script type="module">\s*import mermaid[^<]*</script>'
+)
+"""Scripts of nbconvert's template that a slide here does not use: jQuery and Mermaid."""
 
 # --- slides
 
@@ -72,20 +80,30 @@ def slides() -> None:
     config.SlidesExporter.require_js_url = "require.js"
     config.SlidesExporter.mathjax_url = "mathjax/tex-chtml.js"
     config.SlidesExporter.reveal_number = "c/t"
+    config.SlidesExporter.reveal_theme = "white"
+    config.SlidesExporter.reveal_width = "1280"
+    config.SlidesExporter.reveal_height = "720"
     config.SlidesExporter.exclude_input = True
     config.SlidesExporter.exclude_output_prompt = True
     html, _ = SlidesExporter(config=config).from_notebook_node(slide_notebook())
+    html = FROM_AFAR.sub("", html).replace("</body>", f"{FOR_SLIDES}</body>")
     (TEACHING / "slides.html").write_text(html, encoding="utf-8")
+    for chapter in NINETY_MINUTES:
+        write_widgets(read_chapter(chapter), TEACHING / FOLDER)
 
 
 def slide_notebook() -> NotebookNode:
     """Return a notebook whose cells have nbconvert's slide metadata."""
     cells = []
     for chapter in NINETY_MINUTES:
-        path = ROOT / "book" / "chapters" / f"{chapter}.ipynb"
-        cells += chapter_slides(nbformat.read(path, as_version=4))
+        cells += chapter_slides(read_chapter(chapter))
     metadata = {"title": "Capsule networks, live"}
     return new_notebook(cells=cells, metadata=metadata)
+
+
+def read_chapter(name: str) -> NotebookNode:
+    """Return a chapter's notebook."""
+    return nbformat.read(ROOT / "book" / "chapters" / f"{name}.ipynb", as_version=4)
 
 
 def chapter_slides(notebook: NotebookNode) -> Iterator[NotebookNode]:
@@ -104,11 +122,12 @@ def chapter_slides(notebook: NotebookNode) -> Iterator[NotebookNode]:
                 yield slide(text.partition("\n")[0], "slide")
             if section not in LEFT_OUT:
                 yield from text_slides(section, text)
-        elif section not in LEFT_OUT and (picture := with_pictures(cell)):
-            yield slide(f"## {section}", "slide")
-            yield picture
-            yield slide("\n\n".join(notes), "notes")
-            notes = []
+        elif section not in LEFT_OUT:
+            shown = [*widget_slides(notebook, cell, section), *picture_slides(cell, section)]
+            yield from shown
+            if shown:
+                yield slide("\n\n".join(notes), "notes")
+                notes = []
 
 
 def text_slides(section: str, text: str) -> Iterator[NotebookNode]:
@@ -126,19 +145,29 @@ def plain(source: str) -> str:
     return LINK.sub(r"\1", DETAILS.sub("", source))
 
 
-def with_pictures(cell: NotebookNode) -> NotebookNode | None:
-    """Return a cell with its pictures and tables alone; None if it has none."""
+def widget_slides(
+    notebook: NotebookNode, cell: NotebookNode, section: str
+) -> Iterator[NotebookNode]:
+    """Yield a slide for each widget of a cell, alive in a frame."""
+    for model in shown_models(cell):
+        frame = frame_of(notebook, model)
+        yield slide(f"## {section}\n\n{frame.html()}", "slide")
+
+
+def picture_slides(cell: NotebookNode, section: str) -> Iterator[NotebookNode]:
+    """Yield a slide with a cell's figures and tables, if it has any; a widget's still is none."""
     outputs = [
         output
         for output in cell.outputs
         if {"image/png", "text/markdown"} & set(output.get("data", {}))
+        and OURS not in output.get("metadata", {})
     ]
-    if not outputs:
-        return None
-    picture = nbformat.from_dict(cell)
-    picture.outputs = outputs
-    picture.metadata = {"slideshow": {"slide_type": "-"}}
-    return picture
+    if outputs:
+        yield slide(f"## {section}", "slide")
+        picture = nbformat.from_dict(cell)
+        picture.outputs = outputs
+        picture.metadata = {"slideshow": {"slide_type": "-"}}
+        yield picture
 
 
 def slide(text: str, kind: str) -> NotebookNode:

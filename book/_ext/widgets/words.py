@@ -22,11 +22,15 @@ def write_words(app: Sphinx, exception: Exception | None) -> None:
     """Write the script."""
     if exception or app.builder.format != "html":
         return
-    language = app.config.language or ENGLISH
+    text = words_script(app.config.language or ENGLISH)
+    Path(app.outdir, "_static", FILE).write_text(text, encoding="utf-8")
+
+
+def words_script(language: str) -> str:
+    """Return the script: the catalogue of a language, and the function `t`."""
     catalogue = "" if language == ENGLISH else script(language)
     function = joined_sources().script("shared/t.js")
-    text = f"{catalogue}globalThis.capsnetT = {function}.t;\n"
-    Path(app.outdir, "_static", FILE).write_text(text, encoding="utf-8")
+    return f"{catalogue}globalThis.capsnetT = {function}.t;\n"
 
 
 def setup(app: Sphinx) -> None:
