@@ -139,6 +139,8 @@ SHOWN = [
     'picture.setAttribute("aria-label", "Digits");',
     'pushButton("reset", "Reset", reset);',
     'const remark = "Press the eight";',
+    "const size = `${format(length)} long`;",
+    'const names = labels.join(" and ");',
     "say(t`It reads ${count === 1 ? `one` : count}.`);",
 ]
 NOT_SHOWN = """

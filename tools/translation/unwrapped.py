@@ -15,7 +15,10 @@ from .scripts import PARSER, is_tagged, nodes, scripts, text_of
 
 TEXTS = ("string", "template_string")
 WORD = re.compile(r"[A-Za-z]{2}")
-SENTENCE = re.compile(r"[A-Za-z]{2,}[,:;.]? +[(“]?[A-Za-z]")  # two words in a row
+# Two words in a row, a value and a word, a word with a space at an end of the text.
+SENTENCE = re.compile(
+    r"[A-Za-z]{2,}[,:;.]? +[(“]?[A-Za-z]|… +[A-Za-z]{2}|^ [A-Za-z]{2}|[A-Za-z]{2} $"
+)
 # Attributes and properties of elements that readers see or hear.
 SHOWN_NAMES = {
     "alt",
@@ -32,7 +35,8 @@ SHOWN_NAMES = {
 SHOWING_CALLS = {"element": 2, "pushButton": 1, "say": 0, "svg": 2, "write": 1}
 # What is no language: styles, code in Python.
 CODE_NAMES = {"class", "className", "code", "d", "font", "mended", "style", "transform"}
-CODE_CALLS = re.compile(r"\w*Error|query\w*|matches|closest|matchMedia")
+CODE_CALLS = re.compile(r"query\w*|matches|closest|matchMedia")
+ERROR = re.compile(r"new \w*Error\(")  # those for readers have the tag
 # An error for developers, classes (one of them with a hyphen).
 CODE = re.compile(r"nan|expected .*|(?=.*-)[a-z…-]+(?: [a-z…-]+)*", re.DOTALL)
 # What a value goes through on its way to where it is shown; a comparison is none.
@@ -65,7 +69,7 @@ def literal_text(node: Node) -> str:
 
 def is_shown(node: Node, text: str) -> bool:
     """Return True for a literal that readers see."""
-    if not WORD.search(text) or CODE.fullmatch(text):
+    if not WORD.search(text) or CODE.fullmatch(text) or is_in_error(node):
         return False
     value = outermost(node)
     place = value.parent
@@ -78,16 +82,34 @@ def is_shown(node: Node, text: str) -> bool:
     if place.type == "arguments":
         nowhere = len(place.named_children)
         return number >= SHOWING_CALLS.get(name, 1 if name in SHOWN_NAMES else nowhere)
-    is_in_sentence = place.type == "template_substitution" and is_tagged(parent_of(place))
+    is_in_sentence = place.type == "template_substitution"
     is_value = place.child_by_field_name("key") != value
     return is_in_sentence or (name in SHOWN_NAMES and is_value)
 
 
+def is_in_error(node: Node | None) -> bool:
+    """Return True for a part of an expression that makes an error."""
+    while node:
+        if node.type == "new_expression" and ERROR.match(text_of(node)):
+            return True
+        node = node.parent
+    return False
+
+
 def outermost(node: Node) -> Node:
-    """Return the expression whose value a literal may be."""
-    while node.parent and node.parent.type in WAYS and not is_comparison(node.parent):
+    """Return the expression whose value a literal is, or is a part of."""
+    while node.parent and is_way(node.parent):
         node = node.parent
     return node
+
+
+def is_way(node: Node) -> bool:
+    """Return True for an expression that hands on the value of its part."""
+    if node.type == "template_substitution":
+        return not is_tagged(parent_of(node))
+    if node.type == "template_string":
+        return not is_tagged(node)
+    return node.type in WAYS and not is_comparison(node)
 
 
 def is_comparison(node: Node) -> bool:

@@ -6,6 +6,7 @@ import {
   clamp,
   element,
   format,
+  listed,
   pushButton,
   rowOf,
   setAttributes,
@@ -82,7 +83,7 @@ function aboutStep(before, after, lost, left) {
 
 /** Asks for the lengths that a picture should have. @param {Set<number>} present */
 function asking(present) {
-  const named = [...present].map((digit) => withArticle(digit)).join(" and ");
+  const named = listed([...present].map((digit) => withArticle(digit)));
   const what = present.size ? `${named[0].toUpperCase()}${named.slice(1)}` : t`Nothing`;
   const be = present.size > 1 ? t`lie on one another` : t`is on the sheet`;
   return t`${what} ${be}. How long should each capsule be? Set the bars, then show the loss.`;

@@ -53,7 +53,7 @@ export function measuredWords(frames, [{ seed }]) {
   const seconds = Math.round(Math.max(...frames.map((frame) => frame.seconds)));
   const hand = frames.some(({ touches }) => touches > 0) ? t`, by hand` : "";
   const how = t`after ${seconds} s, in my browser, seed ${seed}${hand}`;
-  return { right: `${right} of 100`, how };
+  return { right: t`${right} of 100`, how };
 }
 
 function stepOf({ trainees }, { seen, loss }) {

@@ -45,7 +45,7 @@ export const shareList = (/** @type {View} */ { c, wholes }, /** @type {number} 
 /** What stands beside a whole's name. */
 export function lengthInWords(/** @type {View} */ { rule, lengths }, /** @type {number} */ j) {
   if (rule === "nearness") return t`has ${percent(lengths[j])} of the parts`;
-  return `${format(lengths[j])} long`;
+  return t`${format(lengths[j])} long`;
 }
 
 export const chartTitle = (/** @type {View} */ { rule }) =>
