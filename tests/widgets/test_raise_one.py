@@ -329,6 +329,38 @@ def test_a_hand_acts_on_the_capsule_that_is_pointed_at(evaluate, bug):
     assert torch.equal(silenced[others], before[others])
 
 
+FELT = """ // the lines of pixels that a capsule feels, and the patch that the lens shows
+    const network = n.makeNetwork(data.settings, await k.loadKernels());
+    const capsuleOf = (image) => {
+        const { answers, ...reading } = network.read(image);
+        const watched = { ...reading, answer: answers[0], image };
+        const parts = { filters: network.filters(), matrices: network.matrices() };
+        const frame = { types: data.settings.types, silent: network.silent(), watched, ...parts };
+        const words = { names: [], input: "", bug: data.settings.bug };
+        const { seen, network: sizes } = r.readingOf(frame, words);
+        return { u: seen.u.slice(17 * 8, 18 * 8), config: sizes.config };
+    };
+    const { u, config } = capsuleOf(new Float32Array(784));
+    const lines = Array.from({ length: 28 }, (_, n) => n);
+    const linesFelt = (lineOf) => lines.filter((line) => {
+        const image = Float32Array.from({ length: 784 }, (_, k) => Number(lineOf(k) === line));
+        return capsuleOf(image).u.some((x, d) => x !== u[d]);
+    });
+    const columns = linesFelt((k) => k % 28);
+    const rows = linesFelt((k) => Math.floor(k / 28));
+    const box = { x: columns[0], y: rows[0], w: columns.length, h: rows.length };
+    return [box, l.patchOf("primary", 17 % 9, config)];"""
+
+
+@pytest.mark.parametrize("bug", ["", "capsule-view"])
+def test_the_patch_of_a_capsule_is_what_it_feels(evaluate, bug):
+    """Of a capsule that a planted bug cuts across the maps, too: it feels nearly all places."""
+    job = {"settings": SETTINGS | {"bug": bug}}
+    modules = PLAYGROUND | {"r": "playground/reading.js", "l": "glass/layout.js"}
+    box, patch = evaluate(FELT, job, **modules)
+    assert box == patch
+
+
 READ = """
     const network = n.makeNetwork(data.settings, await k.loadKernels());
     network.hold(data.silent);

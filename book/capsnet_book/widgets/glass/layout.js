@@ -223,6 +223,7 @@ export const crosses = (points, /** @type {Point} */ p, /** @type {Point} */ q) 
 /**
  * The receptive field of a map's place, or of a capsule's: a square of the image, in its pixels.
  * @param {string} part  "maps" or another @param {number} place
+ * @param {any} config  sizes; mixes_places: whether a capsule's numbers come from many places
  * @returns {Box}
  */
 export function patchOf(part, place, config) {
@@ -237,5 +238,8 @@ export function patchOf(part, place, config) {
   if (part === "maps") return square(conv_stride, conv_kernel, mapSide);
   const size = (primary_kernel - 1) * conv_stride + conv_kernel;
   const across = sizeAfter(mapSide, primary_kernel, primary_stride);
-  return square(conv_stride * primary_stride, size, across);
+  const step = conv_stride * primary_stride;
+  const whole = (across - 1) * step + size;
+  if (config.mixes_places) return { x: 0, y: 0, w: whole, h: whole };
+  return square(step, size, across);
 }

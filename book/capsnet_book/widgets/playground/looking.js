@@ -215,8 +215,9 @@ class Looking {
   }
 
   #readingOf(frame) {
-    const { settings } = this.#training;
-    const words = { names: this.#training.names(), input: setOf(settings).one };
+    const { settings, watched } = this.#training;
+    const { bug } = settings[watched.network] ?? settings[0];
+    const words = { names: this.#training.names(), input: setOf(settings).one, bug };
     const reading = readingOf(frame, words);
     const setKept = (/** @type {Focus} */ part, /** @type {boolean} */ keep) =>
       this.#training.act(() => this.#training.hold(part, !keep));

@@ -34,10 +34,12 @@ function byChannel(maps, C) {
 /**
  * Return the network's sizes and weights as glass/ looks them up.
  * @param {import("./untrained.js").Frame} frame
- * @param {{ names: string[], input: string }} words  of the classes, and of what it reads
+ * @param {{ names: string[], input: string, bug?: string }} words  of the classes, of what it
+ *   reads, and of the bug that is planted
  */
 function networkOf({ types, filters, matrices }, words) {
-  const config = configOf({ types, rounds: undefined });
+  const sizes = configOf({ types, rounds: undefined });
+  const config = { ...sizes, mixes_places: words.bug === "capsule-view" }; // planted.js
   const ordered = inOrder(matrices, D_IN * J * D, types);
 
   /** W of the k-th vote, [D_IN, D]. */
@@ -54,7 +56,8 @@ function networkOf({ types, filters, matrices }, words) {
 /**
  * Return a frame's reading: what glass/model.js calls a session, less what takes parts out.
  * @param {import("./untrained.js").Frame} frame
- * @param {{ names: string[], input: string }} words  of the classes, and of what it reads
+ * @param {{ names: string[], input: string, bug?: string }} words  of the classes, of what it
+ *   reads, and of the bug that is planted
  */
 export function readingOf(frame, words) {
   const { types, silent, watched } = frame;
