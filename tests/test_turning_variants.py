@@ -5,6 +5,8 @@ records hold.
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -15,6 +17,7 @@ from capsnet_book.experiments.evidence import pack_wrong
 
 from capsnet_tutorial.data import digits
 
+ROOT = Path(__file__).parent.parent
 IMAGES = digits("test", "sample").images[:4].double()
 OTHER_NETWORKS = ("second-layer", "together", "two-scales", "clusters", "drawing")
 """Variants that are other networks, not other sizes."""
@@ -168,3 +171,64 @@ def test_who_is_told_that_digits_are_upright_rules_out_what_would_be_upside_down
     assert told["error"] == pytest.approx(1 / 3, abs=1e-6)
     assert told["confusion"][6][6] == 2
     assert told["confusion"][9][6] == 1
+
+
+# --- what chapter 19 says of the records
+
+
+def test_of_the_changes_run_these_help_as_the_chapter_says():
+    record = records.stored("turning_variants")
+    helpful = set()
+    for name in {run["arm"] for run in record["runs"]} - {"base"}:
+        difference, error = variants.fewer(record, name)
+        if difference > 2 * error:
+            helpful.add(name)
+    assert helpful == {"second-layer", "wholes"}
+
+
+def test_a_network_told_what_is_up_errs_as_the_chapter_says():
+    runs = {run["arm"]: run for run in records.stored("turning_limits")["runs"]}
+    page, cnn = runs["digits-long"], runs["cnn"]
+    counts = page["confusion"]["straight"]
+    pairs = limits.most_confused(counts, 2)
+    assert pairs == [(6, 9), (6, 7)]
+    confused = limits.digits_confused(counts, pairs)
+    assert confused["6 and 9"] > sum(confused.values()) / 4
+    told = limits.digits_confused(page["told_upright"]["confusion"], pairs)
+    upright = limits.digits_confused(cnn["confusion"]["straight"], pairs)
+    for pair in ("6 and 9", "6 and 7"):
+        assert told[pair] == upright[pair] == 0
+    assert told["all other pairs"] == pytest.approx(confused["all other pairs"], rel=0.1)
+
+
+def test_digits_of_training_are_misread_as_often_as_others():
+    for run in records.stored("turning_limits")["runs"]:
+        if run["arm"] != "cnn":
+            counts = torch.tensor(run["confusion"]["new"])
+            validation = 1 - float(counts.diag().sum()) / float(counts.sum())
+            # Two standard errors of a difference of two shares of 5,000 digits.
+            assert run["training"]["all"] == pytest.approx(validation, abs=0.009)
+
+
+def described(cell):
+    """The numbers in the description of a figure of chapter 19."""
+    path = ROOT / "book" / "chapters" / "19-capsules-that-turn.ipynb"
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    (figure,) = (candidate for candidate in cells if candidate["id"] == cell)
+    return re.findall(r"\d+(?:\.\d+)?", figure["metadata"]["mystnb"]["image"]["alt"])
+
+
+def test_the_drawings_errors_are_described_as_the_record_has_them():
+    errors = records.stored("turning_decoder")["errors"]["new"]
+    assert described("turn-draws") == [
+        f"{errors[name]:.1f}" for name in ("drawing", "mean", "blank")
+    ]
+
+
+def test_the_confused_pairs_are_described_as_the_record_has_them():
+    runs = {run["arm"]: run for run in records.stored("turning_limits")["runs"]}
+    counts = runs["digits-long"]["confusion"]["straight"]
+    confused = limits.digits_confused(counts, [(6, 9), (6, 7)])
+    numbers = described("turn-confused")
+    assert f"{confused['6 and 9']:.0f}" in numbers
+    assert f"{confused['6 and 7']:.0f}" in numbers
