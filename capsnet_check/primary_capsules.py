@@ -17,12 +17,13 @@ from capsnet_check.report import Finding, Report
 SIGNATURE = "capsules(features, dim)"
 
 
-def check_primary_capsules(function: Any) -> Report:
+def check_primary_capsules(function: Any, *, strict: bool = False) -> Report:
     """Check that primary capsules are cut, and squashed if at all, as in the paper.
 
     Args:
         function: ``capsules(features [B, types·dim, H, W], dim) -> [B, types·H·W, dim]``, in any
             order of the capsules, squashed or not; a function or a module.
+        strict: refuse squashed capsules: for exercises, whose next line squashes them.
 
     Returns:
         A `Report`; bugs that it knows: capsule-view, squash-axis, squash-nan.
@@ -32,11 +33,21 @@ def check_primary_capsules(function: Any) -> Report:
         subject = Subject(function, SIGNATURE)
         yield from primary_findings(subject, (24, 4, 5), 8)
         subject.gradient((1, 60, 8), torch.ones(1, 24, 4, 5), 8)  # raises where it is cut off
+        if strict:
+            yield from _early_squash(subject)
         if subject.wrote:
             yield Finding(None, CHANGED)
 
     agrees = "Every capsule is the numbers of one type at one place."
     return examine("primary capsules", steps, agrees)
+
+
+def _early_squash(subject: Subject) -> Iterator[Finding]:
+    """Yield a finding where capsules leave the function shorter than they came."""
+    ones = torch.ones(1, 24, 4, 5)
+    if not close(subject.tensor((1, 60, 8), ones, 8), torch.ones(1, 60, 8).double()):
+        text = "It changes the numbers: only their order is asked for. Squash comes afterwards."
+        yield Finding(None, text)
 
 
 def primary_findings(

@@ -13,7 +13,7 @@ from capsnet_book.words import Sentences, catalogue_path, read_catalogue, transl
 from capsnet_check.catalogue import BUGS
 from capsnet_check.deviations import DEVIATIONS
 from capsnet_check.report import Coverage, Finding, Report
-from tools.translation import checks
+from tools.translation import checks, tree
 from tools.translation.catalogues import entries, stored_catalogue, translations
 from tools.translation.current import current_catalogue
 from tools.translation.drawing import outdated
@@ -365,3 +365,15 @@ def test_nothing_is_left_in_english(name: str) -> None:
 @pytest.mark.nightly
 def test_no_figure_is_outdated() -> None:
     assert outdated() == {}
+
+
+def test_links_name_sections_in_chinese():
+    places = {
+        "book/chapters/09": tree.chinese_places([("Train it", "训练"), ("The loss", "损失")]),
+        "book/chapters/06": tree.chinese_places([("A", "同名"), ("B", "同名")]),
+    }
+    text = "[a](#train-it) [b](09.ipynb#the-loss 'c') [d](#try-Choose?chosen=1) [e](06.ipynb#a)"
+    chinese = tree.with_chinese_links(text, "book/chapters/09", places)
+    assert chinese == (
+        "[a](#训练) [b](09.ipynb#损失 'c') [d](#try-Choose?chosen=1) [e](06.ipynb#a)"
+    )

@@ -11,6 +11,7 @@ import inspect
 import linecache
 import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import torch
 from torch import nn
 
 import capsnet_tutorial
-from capsnet_check import CHECKERS, Report, check_margin_loss
+from capsnet_check import CHECKERS, Report, check_margin_loss, check_primary_capsules
 from capsnet_tutorial import functional
 
 FILE = Path("my_functions.py")
@@ -26,7 +27,7 @@ FILE = Path("my_functions.py")
 
 PIECES: dict[str, Callable[[Any], Report]] = {
     "squash": CHECKERS["squash"],
-    "group": CHECKERS["primary_capsules"],
+    "group": partial(check_primary_capsules, strict=True),
     "route": CHECKERS["routing"],
     "margin_loss": lambda loss: check_margin_loss(
         lambda lengths, labels: loss(lengths, nn.functional.one_hot(labels, lengths.shape[1]))

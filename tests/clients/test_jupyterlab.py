@@ -150,6 +150,10 @@ def test_after_it_ran_the_widgets_live(page: Page, lab: str, path: Path) -> None
         page.wait_for_function(
             "document.querySelector('[data-widget=RaiseOne]').dataset.seen > 200", timeout=120_000
         )
+        page.locator('[data-widget="RaiseOne"] [data-role="keep"]').click()
+        kept = page.locator('[data-widget="RaiseOne"] [data-role="kept"]')
+        expect(kept).to_contain_text("raised.network()")
+        expect(kept).not_to_contain_text("look under it")  # no switch is under a widget here
 
 
 @pytest.mark.parametrize(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import posixpath
 import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from _ext.notebook import SUFFIX, source
 from _ext.pages.languages import HEADINGS
 from capsnet_book import words
+from myst_parser.mdit_to_docutils.base import default_slugify
 
 from .catalogues import entries, stored_catalogue, translations
 from .figures import show_chinese_pictures
@@ -52,6 +55,9 @@ from capsnet_book.words import speak
 
 speak("{LANGUAGE}")  # widgets, figures, tables and reports"""
 
+SECTION_LINK = re.compile(r"\]\((?P<file>[\w./-]*)#(?P<place>[\w-]+)(?=[)\s])")
+
+Headings = list[tuple[str, str]]  # of a page, in order: in English and in Chinese, without marks
 Pieces = dict[str, list[tuple[str, str]]]  # file -> (piece of its source, translation)
 
 
@@ -60,15 +66,19 @@ def write(tree: Path = TREE) -> None:
     page_names = {path: name for name, path in pages().items()}
     word_translations = translations(stored_catalogue(WORDS))
     pieces = pieces_of_files()
-    headings: dict[str, list[str]] = {}
+    texts: dict[str, str] = {}
+    headings: dict[str, Headings] = {}
+    for path, name in page_names.items():
+        page = path.relative_to(ROOT).with_suffix("").as_posix()
+        text = path.read_text(encoding="utf-8")
+        texts[page], headings[page] = in_chinese(text, path.suffix, name, word_translations)
+    places = {page: chinese_places(pairs) for page, pairs in headings.items()}
     for path in needed_files():
         relative = path.relative_to(ROOT).as_posix()
         data = path.read_bytes()
         if path in page_names:
-            name = page_names[path]
-            text, page_headings = in_chinese(data.decode(), path.suffix, name, word_translations)
-            headings[relative.rpartition(".")[0]] = page_headings
-            data = text.encode()
+            page = relative.rpartition(".")[0]
+            data = with_chinese_links(texts[page], page, places).encode()
         if relative in pieces:
             data = with_pieces(data, pieces[relative])
         if relative == "_config.yml":
@@ -77,7 +87,8 @@ def write(tree: Path = TREE) -> None:
         if path.parent.name == STILLS.name and chinese_still.exists():
             data = chinese_still.read_bytes()
         write_if_changed(tree / relative, data)
-    write_json(tree / HEADINGS, headings)
+    english_headings = {page: [english for english, _ in pairs] for page, pairs in headings.items()}
+    write_json(tree / HEADINGS, english_headings)
     for name in (INTERFACE, WORDS):
         catalogue = words.catalogue_path(LANGUAGE, name)
         write_if_changed(tree / catalogue.relative_to(ROOT), catalogue.read_bytes())
@@ -112,24 +123,58 @@ def with_language(config: bytes) -> bytes:
 
 def in_chinese(
     text: str, suffix: str, name: str, output_words: dict[str, str]
-) -> tuple[str, list[str]]:
-    """Return a page with its messages translated, and its English headings without marks."""
+) -> tuple[str, Headings]:
+    """Return a page with its messages translated, and its headings in both languages."""
     dictionary = translations(stored_catalogue(name))
-    headings: list[str] = []
+    headings: Headings = []
 
     def translate(kind: str, english: str) -> str | None:
-        if kind == "heading":
-            headings.append(plain_text(english))
         if kind == "output":
             return words.translated(english, output_words)
-        return (
+        chinese = (
             UNBREAKABLE.sub("\N{WORD JOINER}", dictionary[english])
             if english in dictionary
             else None
         )
+        if kind == "heading":
+            headings.append((plain_text(english), plain_text(chinese or english)))
+        return chinese
 
     text = rewritten(text, suffix, translate)
     return (prepared(text) if suffix == SUFFIX else text), headings
+
+
+def chinese_places(headings: Headings) -> dict[str, str]:
+    """Return the place of each section in a link: as the English heading has it -> in Chinese.
+
+    A Chinese heading that stands twice on a page names no place.
+    """
+    count = Counter(chinese for _, chinese in headings)
+    return {
+        default_slugify(english): default_slugify(chinese)
+        for english, chinese in headings
+        if count[chinese] == 1
+    }
+
+
+def with_chinese_links(text: str, page: str, places: dict[str, dict[str, str]]) -> str:
+    """Return a page's text whose links to sections name these in Chinese.
+
+    JupyterLab names a section by its heading; Sphinx knows both names (`EnglishAddresses`).
+
+    Args:
+        text: of the page.
+        page: its place in the project, without a suffix.
+        places: of each page, as `chinese_places` returns them.
+    """
+
+    def in_chinese_place(match: re.Match[str]) -> str:
+        file, place = match["file"], match["place"]
+        target = posixpath.join(posixpath.dirname(page), file.rpartition(".")[0]) if file else page
+        chinese = places.get(posixpath.normpath(target), {}).get(place, place)
+        return f"]({file}#{chinese}"
+
+    return SECTION_LINK.sub(in_chinese_place, text)
 
 
 def plain_text(markdown: str) -> str:

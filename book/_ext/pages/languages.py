@@ -42,7 +42,10 @@ logger = logging.getLogger(__name__)
 
 
 class EnglishAddresses(SphinxTransform):
-    """Give the sections of a translated page their English ids: links and the switch use them."""
+    """Give the sections of a translated page their English ids, which the switch uses.
+
+    Links name a section in English or, as JupyterLab does, in Chinese.
+    """
 
     default_priority = order.ENGLISH_ADDRESSES
 
@@ -61,12 +64,12 @@ class EnglishAddresses(SphinxTransform):
             self.rename(section, heading)
 
     def rename(self, section: nodes.section, heading: str) -> None:
-        """Give a section, and MyST's slug of it, the names of an English heading."""
+        """Give a section the id of an English heading; MyST knows it by slugs of both languages."""
         slugs = getattr(self.document, "myst_slugs", {})
         for slug, (line, section_id, text) in list(slugs.items()):
             if section_id in section["ids"]:
-                del slugs[slug]
                 english_id = self.set_id(section, heading)
+                slugs[slug] = (line, english_id, text)
                 slugs[default_slugify(heading)] = (line, english_id, text)
 
     def set_id(self, section: nodes.section, heading: str) -> str:

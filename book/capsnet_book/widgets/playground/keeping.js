@@ -62,8 +62,8 @@ class Keeping {
     if (page && !isForOthers) throw new Error(NOT_FOR_OTHERS);
     const bytes = await this.#session.file();
     save(this.#model, { weights: new DataView(bytes.buffer) });
-    if (!isForOthers) return t`Kept for this notebook. ${IN_A_NOTEBOOK}`;
-    const lasts = await page?.change({ bytes, asked: true });
+    if (!page) return t`Kept for this notebook. ${IN_A_NOTEBOOK}`;
+    const lasts = await page.change({ bytes, asked: true });
     if (lasts === false) return t`Kept while this page is open: the browser lets it store nothing.`;
     return (
       t`Kept. From now on each widget that asks a network can ask yours: look under it. ` +
