@@ -171,6 +171,7 @@ def table(columns: int, cell: str) -> str:
 def test_only_a_table_that_no_phone_has_room_for_is_restacked() -> None:
     assert restacked(table(2, "1" * 80)) == table(2, "1" * 80)
     assert restacked(table(3, "12")) == table(3, "12")
+    assert restacked(table(7, "12")) == table(7, "12")  # a name is broken before its number
     wide = restacked(table(3, "1" * 20))
     assert 'class="restacks table"' in wide
     assert wide.count('<td data-column="name ') == 3

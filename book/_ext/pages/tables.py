@@ -32,7 +32,7 @@ def restacked(table: str) -> str:
     opening, body = table[: head.end()], table[head.end() :]
     names = [text(name) for name in HEADER_CELL.findall(head[1])]
     rows = [[text(cell) for cell in CELL.findall(row)] for row in ROW.findall(body)]
-    if len(names) < MIN_COLUMNS or fits_phone([names, *rows]):
+    if len(names) < MIN_COLUMNS or fits_phone(names, rows):
         return table
     broad = "full-width " if len(names) >= BROAD_COLUMNS else ""
     opening = opening.replace('class="', f'class="restacks {broad}', 1)
@@ -55,9 +55,12 @@ def text(cell: str) -> str:
     return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", cell).split()))
 
 
-def fits_phone(rows: list[list[str]]) -> bool:
-    """Return True if a phone has room for all columns side by side."""
-    widths = [0] * len(rows[0])
+def fits_phone(names: list[str], rows: list[list[str]]) -> bool:
+    """Return True if a phone has room for all columns side by side.
+
+    A column's name may be broken between its words, numbers among them ("after 1 round").
+    """
+    widths = [longest_word(name) for name in names]
     for row in rows:
         widths = [max(width, cell_width(cell)) for width, cell in zip(widths, row, strict=False)]
     return sum(widths) + GAP_LETTERS * len(widths) <= PHONE_LETTERS
@@ -65,9 +68,12 @@ def fits_phone(rows: list[list[str]]) -> bool:
 
 def cell_width(cell: str) -> int:
     """Return the letters of a cell's longest line: words may be broken apart, numbers may not."""
-    if re.search(r"\d", cell):
-        return len(cell)
-    return max(len(word) for word in re.split(r"(?<=-)|\s", cell))
+    return len(cell) if re.search(r"\d", cell) else longest_word(cell)
+
+
+def longest_word(text: str) -> int:
+    """Return the letters of the longest word."""
+    return max(len(word) for word in re.split(r"(?<=-)|\s", text))
 
 
 def restack(
