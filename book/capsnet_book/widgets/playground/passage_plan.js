@@ -22,13 +22,20 @@ export function filterIn({ x, y, w, h }, /** @type {number} */ n) {
   };
 }
 
-/** Return how many capsules stand in a row. */
-const columnsOf = (/** @type {number} */ types) => (types >= 8 ? types / 2 : types);
+/**
+ * Return how many of `count` capsules stand in a row of a box, in full rows, so that the cells are
+ * as large as they can be: an arrow needs width and height.
+ */
+export function columnsIn({ w, h }, /** @type {number} */ count) {
+  const sizeOf = (/** @type {number} */ columns) => Math.min(w / columns, (h * columns) / count);
+  const choices = Array.from({ length: count }, (_, n) => n + 1).filter((n) => count % n === 0);
+  return choices.reduce((best, columns) => (sizeOf(columns) > sizeOf(best) ? columns : best));
+}
 
 /** Return the cells of all capsules; those of a type lie together. @param {Box} box */
 export function cellsIn({ x, y, w, h }, /** @type {number} */ types) {
-  const columns = columnsOf(types);
   const count = types * PLACES;
+  const columns = columnsIn({ w, h }, count);
   const across = w / columns;
   const down = (h * columns) / count;
   return Array.from({ length: count }, (_, i) => ({
@@ -67,6 +74,6 @@ export function planOf(boxes, types) {
     predictions: strongestNear(curves),
     classes: rowAt(classes, row, J),
   };
-  const steps = { maps: [unit, 4 * unit], primary: [1, columnsOf(types)] };
+  const steps = { maps: [unit, 4 * unit], primary: [1, columnsIn(boxes.primary, cells.length)] };
   return { boxes, cells, curves, ends, bend, square, steps, row, hit };
 }
