@@ -6,7 +6,7 @@ import { norm, route } from "./shared/core.js";
 import { direction, turnedPoint } from "./shared/plane.js";
 import { defineWidget } from "./shared/stage.js";
 import { t } from "./shared/t.js";
-import { element, format, percent, svg } from "./shared/ui.js";
+import { element, format, percent, setAttributes, svg } from "./shared/ui.js";
 
 /** @typedef {number[]} Part  angle in radians, x, y, which of the five types */
 /** @typedef {"matrices" | "vectors"} Kind  of network */
@@ -177,14 +177,24 @@ function makeLengths() {
   return { node, show };
 }
 
+/** Lines from the middle of some dots to each: a figure that keeps its form, or does not. */
+function starOf(/** @type {Element[]} */ marks) {
+  const points = marks.map((mark) => ["cx", "cy"].map((name) => Number(mark.getAttribute(name))));
+  const middle = [0, 1].map((d) =>
+    points.reduce((sum, point) => sum + point[d] / points.length, 0),
+  );
+  return points.map((point) => `M${middle}L${point}`).join("");
+}
+
 /** One network: its votes for the whole that is there, and the ten lengths. @param {Kind} kind */
 function makePanel(kind) {
   const dots = svg("g", {});
+  const star = svg("path", { class: "star" });
   const axis = svg("path", { class: "axis", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` });
   const label =
     kind === "matrices" ? t`Votes of matrices for the whole` : t`Votes of vectors for the whole`;
   const about = { ...VIEW, "data-role": kind, "aria-label": label };
-  const picture = svg("svg", about, axis, dots);
+  const picture = svg("svg", about, axis, star, dots);
   const lengths = makeLengths();
   const spread = element("p", { class: "spread" });
 
@@ -198,6 +208,7 @@ function makePanel(kind) {
   function show(/** @type {Reading} */ reading) {
     const count = reading.c.length / WHOLES;
     const marks = Array.from({ length: count }, (_, i) => dotOf(reading, i));
+    setAttributes(star, { d: starOf(marks.slice(0, OWN)) });
     dots.replaceChildren(...marks.reverse()); // the whole's own parts on top
     lengths.show(reading);
     const distance = t`The five votes lie ${reading.spread} of their length from their middle.`;
