@@ -169,7 +169,7 @@ def test_what_did_not_come_out_is_first_and_what_was_not_run_is_left_out(folder)
     assert judged[1].difference.detectable > 0
     assert "most likely have been seen" in judged[1].sentence
     board = claims_board(judged)._repr_html_().split("<li>")
-    assert "Plainly the other way round, asked later</b><span>bad &lt; good</span>" in board[1]
+    assert "Plainly the opposite, asked later</b><span>bad &lt; good</span>" in board[1]
     assert 'aria-label="−' in board[1] and 'aria-label="+' in board[3]
     assert board[1].count(" 21h0") == len(judged[0].by_seed) == len(GOOD)
 

@@ -30,9 +30,9 @@ from capsnet_book.experiments.tables import (
     results_of,
 )
 
-OTHER_WAY = "the other way round"
-PLAIN_CONTRARY = "plainly the other way round, asked later"
-CONTRARY_HINT = "a hint of the other way round"
+OTHER_WAY = "the opposite is seen"
+PLAIN_CONTRARY = "plainly the opposite, asked later"
+CONTRARY_HINT = "a hint of the opposite"
 NO_DIFFERENCE = "no difference seen"
 HINT = "a hint"
 PLAIN = "plain, asked later"
@@ -52,7 +52,7 @@ WORDS = (
 )
 """The words of verdicts, the contrary ones first.
 
-Only a primary question can be "seen" or "the other way round". A claim is plain if its p is below
+Only a primary question can be "seen" or its opposite. A claim is plain if its p is below
 `LEVEL` with all claims counted by Holm, a hint if only its own p is.
 """
 LEVEL = 0.05

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
+from itertools import pairwise
 from typing import Any, TypeVar, cast
 
 import matplotlib.pyplot as plt
@@ -35,6 +37,15 @@ STYLE = {
     "xtick.color": LIGHT["muted"],
     "ytick.color": LIGHT["muted"],
 }
+NAME_LETTERS = 14
+"""Letters of a name at a line's end, after which it is broken."""
+LINE_OF_NAME = 0.19
+"""Inches of a figure that a line of a name's letters needs, with what a phone takes off its height.
+"""
+AROUND = 0.8
+"""Inches of a figure's height that title and names of the axes take."""
+ROUNDS_OF_MOVING = 100
+"""Enough for names to move apart until nothing changes that one could see."""
 INK: Colormap = LinearSegmentedColormap.from_list("ink", [LIGHT["paper"], LIGHT["stroke"]])
 SIGNED: Colormap = LinearSegmentedColormap.from_list(
     "signed", [LIGHT["contrast"], LIGHT["surface"], LIGHT["accent"]]
@@ -96,6 +107,55 @@ def spread(count: int, step: float, width: float = 0.6) -> list[float]:
     """
     step = min(step, width / max(count - 1, 1))
     return [step * (place - (count - 1) / 2) for place in range(count)]
+
+
+def name_ends(axes: Axes, ends: Mapping[str, tuple[float, float]], colours: Sequence[str]) -> None:
+    """Write the name of each line at its right end, in its colour, in place of a legend.
+
+    Names of lines that end close together are moved apart. Set the axis' limits first.
+
+    Args:
+        axes: the plot of the lines.
+        ends: name -> x and y of the line's last point.
+        colours: one for each name.
+    """
+    texts = [textwrap.fill(name, NAME_LETTERS) for name in ends]
+    line = LINE_OF_NAME / (axes.get_figure(root=True).get_figheight() - AROUND)
+    rooms = [line * (text.count("\n") + 1) for text in texts]
+    heights = []
+    for x, y in ends.values():
+        height = axes.transLimits.transform(axes.transScale.transform((x, y)))[1]
+        heights.append(min(max(float(height), 0.0), 1.0))
+    places = moved_apart(heights, rooms)
+    for text, (x, _), colour, place in zip(texts, ends.values(), colours, places, strict=True):
+        axes.annotate(
+            text,
+            (x, place),
+            xytext=(7, 0),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+            linespacing=1.0,
+            color=colour,
+            annotation_clip=False,
+        )
+
+
+def moved_apart(heights: Sequence[float], rooms: Sequence[float]) -> list[float]:
+    """Return the heights of names from 0 to 1, moved until each has its room, in order."""
+    order = sorted(range(len(heights)), key=lambda place: heights[place])
+    moved = list(heights)
+    for _ in range(ROUNDS_OF_MOVING):
+        for place, room in enumerate(rooms):
+            moved[place] = min(max(moved[place], room / 2), 1 - room / 2)
+        for lower, upper in pairwise(order):
+            least = (rooms[lower] + rooms[upper]) / 2
+            missing = least - (moved[upper] - moved[lower])
+            if missing > 0:
+                moved[lower] -= missing / 2
+                moved[upper] += missing / 2
+    return moved
 
 
 def one_plot(height: float) -> tuple[Figure, Axes]:

@@ -73,6 +73,8 @@ def bend_trainings(
 ) -> Figure:
     """Draw how many more digits each training misreads than the first kind does on average.
 
+    A thin line is a seed, a thick one their mean.
+
     Args:
         record: results/bent.json.
         kinds: name -> a run's name without its seed; differences are to the mean of the first.
@@ -87,16 +89,13 @@ def bend_trainings(
         amounts = zip(*percent_wrong(record, first_kind, sweep), strict=True)
         mean_of_first = [fmean(seeds) for seeds in amounts]
         for k, (name, kind) in enumerate(kinds.items()):
-            for seed, wrong in enumerate(percent_wrong(record, kind, sweep)):
-                axes.plot(
-                    sweep.amounts,
-                    np.subtract(wrong, mean_of_first),
-                    color=colour_of(name, k),
-                    linewidth=1.2,
-                    marker="o",
-                    markersize=2.5,
-                    label=name if seed == 0 else None,
-                )
+            colour = colour_of(name, k)
+            more = [
+                np.subtract(wrong, mean_of_first) for wrong in percent_wrong(record, kind, sweep)
+            ]
+            for seed in more:
+                axes.plot(sweep.amounts, seed, color=colour, linewidth=0.7, alpha=0.35)
+            axes.plot(sweep.amounts, np.mean(more, axis=0), color=colour, label=name)
         _name_panel(axes, sweep)
         axes.grid(axis="y", color=LIGHT["line"], linewidth=0.5)
     for axes in grid[:, 0]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.figure import Figure
 
 from capsnet_book.experiments.tables import Result
@@ -22,7 +23,8 @@ def reliability(networks: Mapping[str, Sequence[Result]], splits: Mapping[str, s
     On the diagonal a length is a probability.
 
     Args:
-        networks: a network's name -> its results, a line a seed; those without ``calibration``
+        networks: a network's name -> its results, a thin line a seed, a thick one all of them
+            together; those without ``calibration``
             are left out.
         splits: a panel's heading -> the key in ``calibration``.
     """
@@ -38,23 +40,34 @@ def reliability(networks: Mapping[str, Sequence[Result]], splits: Mapping[str, s
         axes.plot([0, 1], [0, 1], color=LIGHT["line"], linewidth=1)
         for k, (name, results) in enumerate(networks.items()):
             calibrations = [result.get("calibration", {}) for result in results]
-            seeds = [bins(one[split]) for one in calibrations if split in one]
-            for seed, (lengths, shares) in enumerate(seeds):
-                axes.plot(
-                    lengths,
-                    shares,
-                    "o-",
-                    color=colour_of(name, k),
-                    markersize=3,
-                    linewidth=1.2,
-                    label=name if seed == 0 else None,
-                )
+            seeds = [one[split] for one in calibrations if split in one]
+            if not seeds:
+                continue
+            colour = colour_of(name, k)
+            for seed in seeds:
+                axes.plot(*bins(seed), color=colour, linewidth=0.7, alpha=0.35)
+            axes.plot(*bins(together(seeds)), "o-", color=colour, markersize=4, label=name)
         axes.set_title(heading, loc="left")
         axes.set(xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal")
         axes.set_xlabel("length of the longest capsule")
     panels.flat[0].set_ylabel("share that is right")
     panels.flat[0].legend(loc="lower right")
     return figure
+
+
+def together(
+    calibrations: Sequence[Mapping[str, Sequence[float]]],
+) -> dict[str, list[float]]:
+    """Return the calibration of the images of several seeds, as if they were those of one."""
+    counts = np.array([one["count"] for one in calibrations])  # [seeds, bins]
+    lengths = np.array([one["mean_length"] for one in calibrations], dtype=float)
+    lengths = np.nan_to_num(lengths)  # a bin without images has none
+    count = counts.sum(axis=0)
+    return {
+        "count": count.tolist(),
+        "right": np.sum([one["right"] for one in calibrations], axis=0).tolist(),
+        "mean_length": ((counts * lengths).sum(axis=0) / count.clip(min=1)).tolist(),
+    }
 
 
 def bins(calibration: Mapping[str, Sequence[float]]) -> tuple[list[float], list[float]]:

@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from capsnet_book.figures._style import WIDTH, in_book_style, phone_form, set_spines
+from capsnet_book.figures._style import WIDTH, in_book_style, name_ends, phone_form, set_spines
 from capsnet_book.palette import LIGHT, colour_of
 
 _STYLES = ("o-", "s--", "^:", "D-.", "v-")
@@ -58,10 +58,10 @@ def bars(
 def lines(
     panels: Mapping[str, Mapping[str, Sequence[float]]], x: Sequence[float], xlabel: str
 ) -> Figure:
-    """Draw lines over the same numbers: a panel a title, a line a name, from 0 upwards.
+    """Draw lines over the same numbers: a panel a title, a line a name, written at its end, from 0.
 
     Args:
-        panels: title -> name -> heights, one for each x; an empty name has no legend.
+        panels: title -> name -> heights, one for each x; the name may be empty.
         x: ascending; up to ten have a tick each.
         xlabel: the name of x.
     """
@@ -71,12 +71,14 @@ def lines(
     for axes, (title, series) in zip(grid[0], panels.items(), strict=True):
         _draw_lines(axes, series, x)
         largest = max(max(heights) for heights in series.values())
-        axes.set(ylim=(0, 1.08 * largest), xlabel=xlabel)
+        axes.set(ylim=(0, 1.2 * largest), xlabel=xlabel)
         if len(x) <= 10:
             axes.set_xticks(x)
         axes.set_title(title, loc="left")
-        if any(series):
-            axes.legend(fontsize=8)
+        if list(series) == [""]:
+            _write_heights(axes, series[""], x)
+        ends = {name: (x[-1], heights[-1]) for name, heights in series.items()}
+        name_ends(axes, ends, [colour_of(name, k) for k, name in enumerate(series)])
     return figure
 
 
@@ -87,6 +89,14 @@ def _draw_lines(axes: Axes, series: Mapping[str, Sequence[float]], x: Sequence[f
         if len(x) > 20:
             style = style[1:]
         axes.plot(x, heights, style, color=colour_of(name, k), markersize=4, label=name)
+
+
+def _write_heights(axes: Axes, heights: Sequence[float], x: Sequence[float]) -> None:
+    """Write the height of each point above it."""
+    axes.margins(x=0.12)
+    above = {"xytext": (0, 7), "textcoords": "offset points", "ha": "center", "fontsize": 8}
+    for place, height in zip(x, heights, strict=True):
+        axes.annotate(f"{height:.1f}", (place, height), **above)
 
 
 @phone_form(on_a_phone=True)

@@ -43,7 +43,7 @@ _KINDS = {
 """A verdict's word -> the classes of its dot; of other words, none."""
 _KEY = (
     ("as-claimed", "as claimed"),
-    ("contrary", "the other way round"),
+    ("contrary", "the opposite"),
     ("", "no difference seen"),
     ("as-claimed hint", "only a hint"),
     ("question", "a primary question, written down before its runs"),

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from capsnet_book.experiments.plan import Experiments
 from capsnet_book.experiments.tables import Result, results_by_seed
-from capsnet_book.figures._style import WIDTH, in_book_style, one_plot
+from capsnet_book.figures._style import WIDTH, in_book_style, name_ends, one_plot
 from capsnet_book.palette import LIGHT, colour_of
 
 _PANELS = {"error": "straight digits, % wrong", "bent": "bent", "noisy": "in noise"}
@@ -24,38 +24,46 @@ _HIGHEST = 1.6
 def rounds_read(experiments: Experiments, runs: Mapping[str, str]) -> Figure:
     """Draw the errors on straight, bent and noisy digits over the number of rounds at inference.
 
-    A thin line is a seed, a thick one their mean; a ring is the number of rounds in training.
+    A line is the mean of the seeds, the band around it holds all of them; a ring is the number of
+    rounds in training.
 
     Args:
         experiments: with results that have the errors after each round.
-        runs: a name in the legend -> a run.
+        runs: a name at the line's end -> a run.
     """
     arms = {name: list(results_by_seed(experiments, run).values()) for name, run in runs.items()}
-    figure, panels = plt.subplots(1, len(_PANELS), figsize=(WIDTH, 3.0), layout="constrained")
+    figure, panels = plt.subplots(1, len(_PANELS), figsize=(WIDTH, 2.7), layout="constrained")
+    colours = [colour_of(name, k) for k, name in enumerate(arms)]
     for axes, (key, title) in zip(panels, _PANELS.items(), strict=True):
-        for k, (name, results) in enumerate(arms.items()):
-            _draw_arm(axes, results, key, name, colour_of(name, k))
+        ends = {}
+        for colour, (name, results) in zip(colours, arms.items(), strict=True):
+            mean = _draw_arm(axes, results, key, colour)
+            ends[name] = (len(mean), mean[-1])
         first_rounds = [result["rounds"][0][key] for results in arms.values() for result in results]
         axes.set(xlabel="rounds at inference", xticks=range(1, 6))
         axes.set_ylim(0, _HIGHEST * 100 * max(first_rounds))
         axes.set_title(title, loc="left")
-    figure.legend(
-        *panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=8
-    )
+    name_ends(axes, ends, colours)  # of the last panel, where no line leaves it
     return figure
 
 
-def _draw_arm(axes: Axes, results: list[Result], key: str, name: str, colour: str) -> None:
-    """Draw the errors of one run's seeds, their mean, and a ring at the rounds of training."""
+def _draw_arm(axes: Axes, results: list[Result], key: str, colour: str) -> list[float]:
+    """Draw the mean error of a run's seeds, their band, and a ring at the rounds of training.
+
+    Returns the mean, by rounds.
+    """
     seeds = []
     for result in results:
-        errors = [100 * after_round[key] for after_round in result["rounds"]]
-        axes.plot(range(1, len(errors) + 1), errors, color=colour, linewidth=0.7, alpha=0.35)
-        seeds.append(errors)
+        seeds.append([100 * after_round[key] for after_round in result["rounds"]])
     mean = [fmean(errors) for errors in zip(*seeds, strict=True)]
-    axes.plot(range(1, len(mean) + 1), mean, color=colour, linewidth=2, label=name)
-    rounds = results[0]["config"]["iterations"]
-    axes.plot(rounds, mean[rounds - 1], "o", color=colour, markerfacecolor=LIGHT["surface"])
+    rounds = range(1, len(mean) + 1)
+    lowest = [min(errors) for errors in zip(*seeds, strict=True)]
+    highest = [max(errors) for errors in zip(*seeds, strict=True)]
+    axes.fill_between(rounds, lowest, highest, color=colour, alpha=0.13, linewidth=0)
+    axes.plot(rounds, mean, color=colour, linewidth=2)
+    trained = results[0]["config"]["iterations"]
+    axes.plot(trained, mean[trained - 1], "o", color=colour, markerfacecolor=LIGHT["surface"])
+    return mean
 
 
 @in_book_style

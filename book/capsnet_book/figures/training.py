@@ -17,6 +17,7 @@ from torch import Tensor
 from capsnet_book.figures._style import (
     WIDTH,
     in_book_style,
+    name_ends,
     phone_form,
     set_spines,
     show_digit,
@@ -86,17 +87,21 @@ class LiveCurve:
     def _draw_curves(self, axes: Axes, history: History) -> None:
         """Draw the loss and, where it was measured, the validation error over the epochs."""
         epochs = [point["epoch"] for point in history.curve]
+        ends = {}
+        colours = []
         for key, label, role in (
             ("loss", "loss", "contrast"),
-            ("validation_error", "share wrong in validation", "accent"),
+            ("validation_error", "wrong in validation", "accent"),
         ):
             if key in history.curve[-1]:
                 values = [point[key] for point in history.curve]
-                axes.plot(epochs, values, "o-", color=LIGHT[role], label=label, markersize=4)
+                axes.plot(epochs, values, "o-", color=LIGHT[role], markersize=4)
+                ends[label] = (epochs[-1], values[-1])
+                colours.append(LIGHT[role])
         axes.set(xlim=(0, self.epochs * 1.03), ylim=(0.005, 1), yscale="log", xlabel="epochs")
         axes.xaxis.set_major_locator(FixedLocator(range(int(self.epochs) + 1)))
         axes.yaxis.set_major_formatter("{x:g}")
-        axes.legend(loc="upper right", fontsize=8)
+        name_ends(axes, ends, colours)
 
 
 def _show_picture(axes: Axes, image: Tensor) -> None:

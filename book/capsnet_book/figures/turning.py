@@ -20,8 +20,8 @@ from capsnet_book.figures._style import (
     SIGNED,
     WIDTH,
     in_book_style,
+    name_ends,
     one_plot,
-    phone_form,
     set_spines,
 )
 from capsnet_book.palette import LIGHT
@@ -96,10 +96,9 @@ def _draw_ticks(axes: Axes, poses: Tensor, weight: Tensor, length: float) -> Non
     axes.scatter(*place.T, s=9, color=colour, alpha=opacity)
 
 
-@phone_form(columns=1)
 @in_book_style
 def errors_round_the_circle(
-    record: Mapping[str, Any], arms: Mapping[str, str], among: str = "all", *, columns: int = 3
+    record: Mapping[str, Any], arms: Mapping[str, str], among: str = "all"
 ) -> Figure:
     """Draw the error over the angle by which pictures are turned; shaded is what training showed.
 
@@ -107,15 +106,15 @@ def errors_round_the_circle(
 
     Args:
         record: results/turning.json.
-        arms: a name in the legend -> an arm.
+        arms: a name at the line's end -> an arm.
         among: "all" classes, or those "apart", which no turn makes into one another.
-        columns: of the legend.
     """
     figure, axes = one_plot(height=3.0)
     axes.axvspan(-45, 45, color=LIGHT["accent"], alpha=0.12, linewidth=0)
     angles = record["about"]["angles"]
     half = len(angles) // 2
     centred = [*(angle - 180 for angle in angles), 180]
+    ends = {}
     for colour, (name, arm) in zip(_COLOURS, arms.items(), strict=False):
         seeds = []
         for run in record["runs"]:
@@ -125,9 +124,10 @@ def errors_round_the_circle(
         for errors in seeds:
             axes.plot(centred, errors, color=colour, linewidth=0.6, alpha=0.3)
         mean = [fmean(at_angle) for at_angle in zip(*seeds, strict=True)]
-        axes.plot(centred, mean, color=colour, label=name)
+        axes.plot(centred, mean, color=colour)
+        ends[name] = (180, mean[-1])
     axes.set(ylim=(-2, 100), yticks=[0, 25, 50, 75, 100], ylabel="wrong, per cent")
     axes.set_xticks(range(-180, 181, 90), [f"{angle}°" for angle in range(-180, 181, 90)])
     axes.text(0, 97, "shown in training", ha="center", va="top", fontsize=8)
-    figure.legend(loc="outside upper center", ncols=columns, fontsize=8)
+    name_ends(axes, ends, _COLOURS[: len(ends)])
     return figure

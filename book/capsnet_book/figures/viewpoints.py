@@ -16,6 +16,7 @@ from capsnet_book.figures._style import (
     WIDTH,
     grid_of_pictures,
     in_book_style,
+    name_ends,
     one_plot,
     show_digit,
 )
@@ -33,24 +34,20 @@ def errors_by_angle(record: Mapping[str, Any], arms: Mapping[str, str]) -> Figur
 
     Args:
         record: results/viewpoints.json.
-        arms: a name in the legend -> an arm, at inference with as many rounds as in training.
+        arms: a name at the line's end -> an arm, at inference with as many rounds as in training.
     """
     figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 2.9), sharey=True, layout="constrained")
     titles = {"0": "the whole alone", "6": "six parts of no whole"}
     for axes, (clutter, title) in zip(panels, titles.items(), strict=True):
         _prepare(axes)
         axes.set_title(title, loc="left")
+        ends = {}
         for colour, (name, arm) in zip(_COLOURS, arms.items(), strict=False):
             errors = [run["by_angle"][clutter] for run in _runs(record, arm)]
-            _draw_arm(axes, record["about"]["angles"], errors, colour, name)
+            ends[name] = _draw_arm(axes, record["about"]["angles"], errors, colour)
         axes.set_xlabel("the scene is turned further by, degrees")
         axes.set_xticks([0, 45, 90, 135, 180], ["training", "45", "90", "135", "180"])
-    figure.legend(
-        *panels[0].get_legend_handles_labels(),
-        loc="outside upper center",
-        ncols=len(arms),
-        fontsize=8,
-    )
+    name_ends(axes, ends, _COLOURS[: len(ends)])  # the same colours in both panels
     return figure
 
 
@@ -62,20 +59,21 @@ def errors_by_clutter(
 
     Args:
         record: results/viewpoints.json.
-        lines: a name in the legend -> an arm, and its number of rounds at inference.
+        lines: a name at the line's end -> an arm, and its number of rounds at inference.
         view: "new", at angles that training did not show, or "familiar".
     """
     figure, axes = one_plot(height=3.2)
     _prepare(axes)
+    ends = {}
     for colour, (name, (arm, rounds)) in zip(_COLOURS, lines.items(), strict=False):
         runs = [run["errors"][view] for run in _runs(record, arm)]
         clutter = [int(parts) for parts in runs[0]]
         errors = []
         for run in runs:
             errors.append([after_rounds[rounds - 1] for after_rounds in run.values()])
-        _draw_arm(axes, clutter, errors, colour, name)
+        ends[name] = _draw_arm(axes, clutter, errors, colour)
     axes.set(xlabel="parts of no whole", xticks=clutter)
-    axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(0, 0.86))
+    name_ends(axes, ends, _COLOURS[: len(ends)])
     return figure
 
 
@@ -102,11 +100,11 @@ def _prepare(axes: Axes) -> None:
     axes.axhline(90, color=LIGHT["muted"], linewidth=1, linestyle="--")
     axes.annotate(
         "guessing",
-        (1, 90),
+        (0, 90),
         xycoords=("axes fraction", "data"),
-        xytext=(0, 3),
+        xytext=(4, 3),
         textcoords="offset points",
-        ha="right",
+        ha="left",
         fontsize=8,
         color=LIGHT["muted"],
     )
@@ -114,11 +112,15 @@ def _prepare(axes: Axes) -> None:
 
 
 def _draw_arm(
-    axes: Axes, x: Sequence[int], errors: list[list[float]], colour: str, name: str
-) -> None:
-    """Draw errors from 0 to 1 in per cent: a thin line a seed, a thick one for their mean."""
+    axes: Axes, x: Sequence[int], errors: list[list[float]], colour: str
+) -> tuple[float, float]:
+    """Draw errors from 0 to 1 in per cent: a thin line a seed, a thick one for their mean.
+
+    Returns the end of the thick line.
+    """
     seeds = [[100 * error for error in seed] for seed in errors]
     for seed in seeds:
         axes.plot(x, seed, color=colour, linewidth=0.7, alpha=0.3)
     mean = [fmean(values) for values in zip(*seeds, strict=True)]
-    axes.plot(x, mean, color=colour, label=name)
+    axes.plot(x, mean, color=colour)
+    return x[-1], mean[-1]
