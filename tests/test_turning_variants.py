@@ -183,7 +183,7 @@ def test_of_the_changes_run_these_help_as_the_chapter_says():
         difference, error = variants.fewer(record, name)
         if difference > 2 * error:
             helpful.add(name)
-    assert helpful == {"second-layer", "wholes"}
+    assert helpful == {"second-layer", "wholes", "steps-2000"}
 
 
 def test_a_network_told_what_is_up_errs_as_the_chapter_says():
