@@ -19,7 +19,7 @@ from capsnet_book.words import VALUE
 from .catalogues import entries, is_lost, stored_catalogue
 from .code import PRINTED
 from .messages import MARKDOWN, NO_PROSE
-from .paths import INTERFACE, PIECES, TERMS, WORDS
+from .paths import EXTENSIONS, INTERFACE, PIECES, TERMS, WORDS
 from .unwrapped import unwrapped
 
 
@@ -78,7 +78,7 @@ def problems(name: str, vocabulary: Terms) -> Iterator[str]:
 
 def checks_of(name: str) -> tuple[Check, ...]:
     """Return the checks of a catalogue's messages."""
-    if name == INTERFACE:
+    if name in (EXTENSIONS, INTERFACE):
         return INTERFACE_CHECKS
     if name == PIECES:
         return PIECE_CHECKS

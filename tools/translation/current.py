@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,10 @@ from babel.messages.catalog import Catalog
 from capsnet_book import words
 
 from .catalogues import entries, store, stored_catalogue
+from .extensions import extension_messages
 from .figures import figure_words
 from .messages import has_words, rewritten
-from .paths import INTERFACE, LANGUAGE, PIECES, WORDS, pages
+from .paths import EXTENSIONS, INTERFACE, LANGUAGE, PIECES, WORDS, pages
 from .scripts import sentences
 from .sources import report_sentences
 
@@ -19,7 +21,9 @@ from .sources import report_sentences
 def current_catalogue(name: str) -> Catalog:
     """Return a catalogue of what a page, the interface or figures say now, untranslated."""
     if name == INTERFACE:
-        return interface_catalogue()
+        return catalogue_of(sentences())
+    if name == EXTENSIONS:
+        return catalogue_of(extension_messages())
     if name == PIECES:
         return pieces_catalogue()
     if name == WORDS:
@@ -27,10 +31,10 @@ def current_catalogue(name: str) -> Catalog:
     return page_catalogue(name)
 
 
-def interface_catalogue() -> Catalog:
-    """Return the sentences of the scripts."""
+def catalogue_of(messages: Iterable[tuple[str, str]]) -> Catalog:
+    """Return a catalogue of messages, each with the files that have it."""
     catalog = Catalog(LANGUAGE, fuzzy=False)
-    for file, message in sentences():
+    for file, message in messages:
         location: Any = (file, None)  # Babel's types ask for a line, its writer leaves out None
         catalog.add(message, locations=[location])
     return catalog

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import posixpath
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from _ext.notebook import SUFFIX, source
 from _ext.pages.languages import HEADINGS
+from babel.messages.mofile import write_mo
 from capsnet_book import words
 from myst_parser.mdit_to_docutils.base import default_slugify
 
@@ -22,6 +24,7 @@ from .catalogues import entries, stored_catalogue, translations
 from .figures import show_chinese_pictures
 from .messages import MARKDOWN, as_json, rewritten
 from .paths import (
+    EXTENSIONS,
     HTML,
     INTERFACE,
     LANGUAGE,
@@ -56,6 +59,8 @@ from capsnet_book.words import speak
 speak("{LANGUAGE}")  # widgets, figures, tables and reports"""
 
 SECTION_LINK = re.compile(r"\]\((?P<file>[\w./-]*)#(?P<place>[\w-]+)(?=[)\s])")
+# Where Sphinx looks for what its templates and extensions say, before it takes its own.
+SPHINX_CATALOGUE = Path("locales", LANGUAGE, "LC_MESSAGES", "sphinx.mo")
 
 Headings = list[tuple[str, str]]  # of a page, in order: in English and in Chinese, without marks
 Pieces = dict[str, list[tuple[str, str]]]  # file -> (piece of its source, translation)
@@ -89,9 +94,17 @@ def write(tree: Path = TREE) -> None:
         write_if_changed(tree / relative, data)
     english_headings = {page: [english for english, _ in pairs] for page, pairs in headings.items()}
     write_json(tree / HEADINGS, english_headings)
+    write_if_changed(tree / SPHINX_CATALOGUE, compiled(EXTENSIONS))
     for name in (INTERFACE, WORDS):
         catalogue = words.catalogue_path(LANGUAGE, name)
         write_if_changed(tree / catalogue.relative_to(ROOT), catalogue.read_bytes())
+
+
+def compiled(name: str) -> bytes:
+    """Return a stored catalogue in the binary form that gettext reads."""
+    stream = io.BytesIO()
+    write_mo(stream, stored_catalogue(name))
+    return stream.getvalue()
 
 
 def pieces_of_files() -> Pieces:

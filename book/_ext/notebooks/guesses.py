@@ -19,6 +19,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from sphinx.locale import _
 from sphinx.util import logging
 
 from ..notebook import SUFFIX, Notebook, markdown_cell, outputs, raw_html, read_notebook, source
@@ -26,7 +27,6 @@ from .page import Page
 
 QUESTION = re.compile(r"guess|predict", re.IGNORECASE)
 EXERCISES = "## Exercises"
-UNTOUCHED = "slide to guess"  # where the number of a guess will stand
 
 Guess = dict[str, Any]  # the metadata of a question
 
@@ -108,10 +108,11 @@ def with_control(text: str, html: str) -> str:
 def control(question: str, guess: Guess) -> str:
     """Return the control of a guess as HTML."""
     inputs = choice_buttons(guess["choices"]) if "choices" in guess else slider(guess)
+    legend = _("Your guess")
     return (
         f'<fieldset class="guess pst-js-only" data-key="{question}" '
         f'data-guess="{escape(json.dumps(guess))}">'
-        f'<legend>Your guess</legend>{inputs}<small role="status"></small></fieldset>'
+        f'<legend>{legend}</legend>{inputs}<small role="status"></small></fieldset>'
     )
 
 
@@ -126,9 +127,11 @@ def choice_buttons(choices: list[str]) -> str:
 def slider(guess: Guess) -> str:
     """Return the slider for a guess of a number."""
     low, high, step, unit = (escape(str(guess[key])) for key in ("from", "to", "step", "unit"))
+    label = _("Your guess, {0}").format(unit)
+    untouched = _("slide to guess")  # where the number of the guess will stand
     return (
         f'<input type="range" min="{low}" max="{high}" step="{step}" '
-        f'aria-label="Your guess, {unit}"><output>{UNTOUCHED}</output> {unit}'
+        f'aria-label="{label}"><output>{untouched}</output> {unit}'
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.locale import _
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
@@ -37,9 +38,10 @@ class ChapterCards(SphinxDirective):
                 for place, path in enumerate(chapters)
             ]
             number += len(chapters)
+            duration = _("{0} minutes").format(sum(minutes))
             sections.append(
                 '<section class="part">'
-                f"<h3>{html.escape(part)} <small>{sum(minutes)} minutes</small></h3>"
+                f"<h3>{html.escape(part)} <small>{duration}</small></h3>"
                 f'<ol class="chapters">{"".join(cards)}</ol></section>'
             )
         return [nodes.raw("", "".join(sections), format="html")]
@@ -51,10 +53,11 @@ class ChapterCards(SphinxDirective):
         page = relative.with_suffix(".html").as_posix()
         address = relative_uri(f"{self.env.docname}.html", page)
         title = html.escape(title_of(read_notebook(path)))
+        duration = _("{0} min").format(minutes)
         return (
             f'<li><a href="{address}"><span class="face">{emblem(path.stem)}</span>'
             f'<span class="title"><b>{number}</b> {title}</span>'
-            f'<span class="minutes">{minutes} min</span></a></li>'
+            f'<span class="minutes">{duration}</span></a></li>'
         )
 
 

@@ -6,6 +6,8 @@ import ast
 import re
 from html import escape
 
+from sphinx.locale import _
+
 MAGIC = re.compile(r"^[%!].*$", re.MULTILINE)  # lines for Jupyter, no Python
 MOST_NAMES = 5
 
@@ -18,18 +20,19 @@ def summary(code: str) -> str:
     try:
         body = ast.parse(MAGIC.sub("pass", code)).body
     except SyntaxError:  # a blank to be filled
-        return "yours to write"
+        return _("yours to write")
 
     definitions = [node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     if definitions:
-        return f"defines {names([node.name for node in definitions])}{purpose(definitions)}"
+        defined = names([node.name for node in definitions])
+        return _("defines {0}").format(defined) + purpose(definitions)
     variables = assigned_names(body)
     if variables:
-        return f"computes {names(variables)}"
+        return _("computes {0}").format(names(variables))
     call = first_call(body)
     if call and "print(" not in code:
-        return f"calls {names([call])}"
-    return "prints what follows"
+        return _("calls {0}").format(names([call]))
+    return _("prints what follows")
 
 
 def purpose(definitions: list[ast.FunctionDef | ast.ClassDef]) -> str:

@@ -11,12 +11,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from docutils import nodes
+from sphinx.locale import _
 
-from ..widgets.strip import CHAPTER, NETWORK
+from ..widgets.strip import CHAPTER, NETWORK, part_name
 from .emblems import emblem
-
-NEXT = "Read next:"
-STANDS = "What stands of the network"
 
 
 def move_to_foot(section: nodes.section, page: str, chapters: dict[str, int]) -> None:
@@ -25,7 +23,7 @@ def move_to_foot(section: nodes.section, page: str, chapters: dict[str, int]) ->
     `chapters` has the number of each chapter by its name.
     """
     last: Any = section.children[-1]
-    if not isinstance(last, nodes.paragraph) or not last.astext().startswith(NEXT):
+    if not isinstance(last, nodes.paragraph) or not last.astext().startswith(str(_("Read next:"))):
         return
     section.remove(last)
     last["classes"].append("read-next")
@@ -50,6 +48,7 @@ def standing_parts(number: int, chapters: dict[str, int]) -> str:
         return ""
     items = []
     for key, last in complete.items():
-        name = NETWORK["parts"][key]["name"]
+        name = part_name(key)
         items.append(f"<li>{name}</li>" if last > number else f'<li class="stands">{name}</li>')
-    return f'<div class="standing"><p>{STANDS}</p><ol>{"".join(items)}</ol></div>'
+    words = _("What stands of the network")
+    return f'<div class="standing"><p>{words}</p><ol>{"".join(items)}</ol></div>'

@@ -18,6 +18,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.locale import _
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.osutil import relative_uri
 
@@ -82,10 +83,11 @@ class FoldPages(SphinxPostTransform):
         move_to_foot(section, self.env.docname, numbers)
         names = [strong.astext().strip("1234567890. ") for strong in section.findall(nodes.strong)]
         where = relative_uri(f"{self.env.docname}.html", f"_sources/{self.env.docname}.ipynb")
-        line = f"{'; '.join(map(escape, names))} <small>to be done in the notebook</small>"
-        link = (
-            f'<a href="{where}" download>Take this chapter’s notebook</a> and open it in Jupyter.'
-        )
+        listed = _("; ").join(map(escape, names))
+        where_done = _("to be done in the notebook")
+        line = f"{listed} <small>{where_done}</small>"
+        words = _("Take this chapter’s notebook{0} and open it in Jupyter.").format("</a>")
+        link = f'<a href="{where}" download>{words}'
         notebook = nodes.raw("", f'<p class="get-notebook">{link}</p>', format="html")
         section.insert(1, [button(line, "exercise"), notebook])
 
@@ -102,7 +104,7 @@ def fold_code(cell: nodes.container) -> None:
         if part.get("nb_element") == "cell_code_source" and not cell.get("hide_mode"):
             code = part.astext()
             lines = sum(1 for line in code.splitlines() if line.strip())
-            count = f"{lines} line{'s' * (lines > 1)}"
+            count = _("1 line") if lines == 1 else _("{0} lines").format(lines)
             line = f"{summary(code)} <small>{count}</small>"
             part.insert(0, button(f"{MARK}<span>{line}</span>", "code"))
 
@@ -130,7 +132,8 @@ def merge_quiet_cells(section: nodes.section) -> None:
             del cell["hide_mode"]
             cell["merged"] = True
             cell["classes"].remove("tag_hide-input")
-        opening = f'<details class="set-up"><summary>Set-up, {len(run)} cells</summary>'
+        words = _("Set-up, {0} cells").format(len(run))
+        opening = f'<details class="set-up"><summary>{words}</summary>'
         section.insert(section.index(first), nodes.raw("", opening, format="html"))
         section.insert(section.index(run[-1]) + 1, nodes.raw("", "</details>", format="html"))
 
@@ -184,7 +187,7 @@ def is_caption(node: nodes.Node) -> bool:
 
 def name_figure(caption: Any, chapter: int, number: int) -> None:
     """Put a figure's name before its caption, and let links lead to it: `#figure-6-2`."""
-    name = f"Figure {chapter}.{number}"
+    name = _("Figure {0}").format(f"{chapter}.{number}")
     html = f'<b class="number" id="figure-{chapter}-{number}">{name}</b> '
     if isinstance(caption, nodes.raw):
         text = caption.astext().replace(CAPTION, CAPTION + html, 1)

@@ -34,7 +34,6 @@ LABELS = {
     "Toggle secondary sidebar": "打开或收起本页目录",
     "Link to this heading": "本节的链接",
     "Search this book...": "搜索本书……",
-    "The pages before and after": "前一页与后一页",
 }
 LABEL = re.compile(rf'\b(title|aria-label|placeholder)="({"|".join(map(re.escape, LABELS))})"')
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.locale import _
 
 
 def substitutions(results: Path) -> dict[str, str]:
@@ -35,7 +36,7 @@ def training_numbers(name: str, run: dict[str, Any]) -> dict[str, str]:
         f"{name}_accuracy": f"{100 * (1 - run['test']['error']):.2f} %",
         f"{name}_mse": f"{run['test']['reconstruction_mse']:.4f}",
         f"{name}_minutes": f"{run['training_seconds'] / 60:.0f}",
-        f"{name}_threads": "one core" if threads == 1 else f"{threads} cores",
+        f"{name}_threads": _("one core") if threads == 1 else _("{0} cores").format(threads),
         f"{name}_parameters": f"{run['parameters']:,}",
     }
 

@@ -29,6 +29,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.application import Sphinx
+from sphinx.locale import _
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
@@ -54,7 +55,6 @@ from .storage import stable_id
 
 PALETTE = "palette.css"
 OPENING, CLOSING = f'<script type="{VIEW}">', "</script>"  # of MyST-NB's script
-SENTENCE = "A still picture: with JavaScript switched on, this widget comes alive right here."
 
 logger = logging.getLogger(__name__)
 
@@ -184,7 +184,7 @@ def notebook_models(app: Sphinx, page: str) -> Models:
     scripts = NbMetadataCollector.get_js_files(app.env, page)
     if "ipywidgets_state" not in scripts:
         return {}
-    _, script = scripts["ipywidgets_state"]
+    _file, script = scripts["ipywidgets_state"]
     return json.loads(script["body"]).get("state", {})
 
 
@@ -201,7 +201,10 @@ def visit_html(writer: Any, node: live_widget) -> None:
         state = node["state"].replace("</", "<\\/")  # no text of a widget ends the script
         writer.body.append(f'<script type="{STATE}">{state}</script>\n')
     writer.body.append(stills(look, builder))
-    writer.body.append(f"<figcaption><noscript>{SENTENCE}</noscript></figcaption>\n</figure>\n")
+    sentence = _(
+        "A still picture: with JavaScript switched on, this widget comes alive right here."
+    )
+    writer.body.append(f"<figcaption><noscript>{sentence}</noscript></figcaption>\n</figure>\n")
     raise nodes.SkipNode
 
 

@@ -24,6 +24,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.locale import _
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
@@ -44,7 +45,6 @@ SAMPLES_WIDGET, SAMPLES_TRAIT = "Glass", "samples"  # where a digit of each clas
 SAMPLES_BYTES = 10 * 28 * 28
 # A page may load 2 MB. Where its other widgets load more than this, the stage waits for a touch.
 LIGHT_PAGE = 250_000  # bytes
-SENTENCE = "A still picture: with JavaScript switched on, a digit runs through this network."
 
 logger = logging.getLogger(__name__)
 
@@ -66,10 +66,11 @@ def visit_html(writer: Any, node: glass) -> None:
     page = writer.builder.current_docname
     parts = " ".join(highlighted_parts(page))
     waits = " data-waits" if must_wait(writer.builder.app, page) else ""
+    sentence = _("A still picture: with JavaScript switched on, a digit runs through this network.")
     writer.body.append(
         f'<figure class="glass full-width" data-widget="Glass" data-lit="{parts}"{waits}>\n'
         f"{stills('Glass', writer.builder)}"
-        f'<div class="live-view"></div>\n<noscript>{SENTENCE}</noscript>\n</figure>\n'
+        f'<div class="live-view"></div>\n<noscript>{sentence}</noscript>\n</figure>\n'
     )
     raise nodes.SkipNode
 

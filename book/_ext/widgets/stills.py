@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import imagesize
+from sphinx.locale import _
 from sphinx.util.osutil import relative_uri
 
 FOLDER = "_static/stills"  # in the built book
@@ -36,7 +37,8 @@ def stills(look: str, builder: Any) -> str:
             address = image_attributes(narrow, page)
             phone = f'<source media="(max-width: 600px)" srcset={address}>'
         address = image_attributes(wide, page)
-        description = f'alt="The widget {widget}"'
+        words = _("The widget {0}").format(widget)
+        description = f'alt="{words}"'
         picture = f'<img class="dark-light" src={address} loading="lazy" {description}>'
         html += f'<picture class="live-still in-{theme}">{phone}{picture}</picture>\n'
     return html

@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.locale import _
 
 from .sources import WIDGETS
 
@@ -29,6 +30,12 @@ def highlighted_parts(page: str) -> list[str]:
     return NETWORK["chapters"].get(chapter_name(page), [])
 
 
+def part_name(key: str) -> str:
+    """Return the name of a part in the language of the book."""
+    name = NETWORK["parts"][key]["name"]
+    return _(name)
+
+
 def strip(app: Sphinx, page: str) -> dict[str, Any]:
     """Return what the template of the strip shows: the parts with links, the chapter's subject."""
     names = sorted(app.env.found_docs)
@@ -41,19 +48,20 @@ def strip(app: Sphinx, page: str) -> dict[str, Any]:
         parts.append(
             {
                 "key": key,
-                "name": part["name"],
+                "name": part_name(key),
                 "shape": part["shape"],
                 "lit": key in highlighted,
                 "links": links,
             }
         )
-    subject = ", ".join(part["name"] for part in parts if part["lit"])
+    other = NETWORK["others"].get(chapter_name(page))
+    subject = _(", ").join(part["name"] for part in parts if part["lit"])
     return {
         "parts": parts,
         "all": not highlighted,
         "lit": " ".join(highlighted),
-        "about": subject or "the whole of it",
-        "other": NETWORK["others"].get(chapter_name(page), ""),
+        "about": subject or _("the whole of it"),
+        "other": _(other) if other else "",
     }
 
 
