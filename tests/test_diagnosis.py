@@ -5,7 +5,7 @@ import torch
 from capsnet_book.diagnosis import diagnose
 from capsnet_book.experiments.breaks import BREAKS
 
-from capsnet_tutorial import digits
+from capsnet_tutorial import CapsNet, CapsNetConfig, Parts, digits
 
 pytestmark = pytest.mark.slow
 
@@ -61,3 +61,17 @@ def test_a_batch_that_is_too_small_is_refused():
     network = BREAKS[0].network()
     with pytest.raises(ValueError, match="at least 8 images; got 4"):
         diagnose(network, lambda images, labels: 0, torch.zeros(4, 1, 28, 28), torch.zeros(4))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_squash_that_is_missing_is_not_taken_for_a_learning_rate():
+    images, labels, _ = digits("train", source="sample")
+    torch.manual_seed(0)
+    network = CapsNet(CapsNetConfig.small(), Parts(routing=lambda u_hat, _: u_hat.sum(dim=1)))
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.006)
+
+    def step(batch_images, batch_labels):
+        return BREAKS[0].step(network, optimizer, batch_images, batch_labels)
+
+    diagnosis = diagnose(network, step, images[:8], labels[:8], steps=2)
+    assert "squash runs along a wrong axis, or is missing" in str(diagnosis)
