@@ -2,14 +2,15 @@
    switch stands at the top of the page, so the place is the section in which the reader last stayed
    for a second. */
 
-const other = document.querySelector("a.language");
+const others = document.querySelectorAll("a.language"); // in the bar, and in the menu of a phone
 let resting;
 
 function keepPlace() {
   const begun = [...document.querySelectorAll("article section[id]")].filter(
     (section) => section.checkVisibility() && section.getBoundingClientRect().top < innerHeight / 3,
   );
-  if (other && scrollY > innerHeight && begun.length) other.hash = begun.at(-1).id;
+  if (scrollY < innerHeight || !begun.length) return;
+  for (const other of others) other.hash = begun.at(-1).id;
 }
 
 function wait() {
