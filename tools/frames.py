@@ -29,6 +29,7 @@ PHONE = {"width": 375, "height": 800}
 RATES = (1, 4)  # how many times slower the processor is
 MOVES = 60  # of the finger, a second
 SPEED = 4.0  # radians a second of the finger's curve
+SWING_MS = 4000  # in which the digit on the dial turns to 90 degrees by itself
 TRAINING_MS = 4000  # of the network that is raised, before a hand draws
 
 WATCH = """() => {
@@ -99,12 +100,15 @@ def prepare_two_digits(page: Page) -> Locator:
 
 
 def prepare_dial(page: Page) -> Locator:
-    """Return the ring on which a digit is turned, once all networks are shown."""
+    """Return the handle by which a digit is turned, at the top of its ring."""
     widget = awake(page, "TurnDial")
     widget.locator('[data-role="show"]').click()
-    page.wait_for_timeout(4000)  # it turns once by itself
+    page.wait_for_timeout(SWING_MS)
+    handle = widget.locator('[data-role="handle"]')
+    for _ in range(6):
+        handle.press("Shift+ArrowRight")  # by 15 degrees
     page.evaluate(COUNT_CHANGES, ['[data-widget="TurnDial"].capsnet', "data-values"])
-    return widget.locator('[data-role="handle"]')
+    return handle
 
 
 def prepare_raised(page: Page) -> Locator:

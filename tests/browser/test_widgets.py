@@ -320,6 +320,16 @@ def test_a_patch_is_turned_by_a_finger(alone: Callable[..., Any]) -> None:
     assert min(touch["width"], touch["height"]) >= 40
 
 
+def test_the_page_stays_under_a_finger_that_turns_a_digit(alone: Callable[..., Any]) -> None:
+    page = GESTURES["TurnDial"].page
+    widget = alone("TurnDial", page, reduced_motion="reduce", **PHONE)
+    widget.locator(".dial").evaluate("dial => dial.scrollIntoView({ block: 'center' })")
+    place = widget.page.evaluate("scrollY")
+    drag_by_finger(widget, Drag('[data-role="handle"]', end=(-2, 2)))  # along the ring: down, too
+    assert widget.page.evaluate("scrollY") == place
+    assert abs(number(widget, "turn")) > 30
+
+
 def test_the_digit_that_the_page_keeps_is_on_the_dial(
     alone: Callable[..., Any], addresses: dict[str, str]
 ) -> None:

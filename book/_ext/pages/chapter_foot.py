@@ -1,12 +1,14 @@
 """A chapter's foot: "Read next", with the next chapter's drawing, and what stands of the network.
 
 The last paragraph of a chapter moves below its exercises. Above it the network's parts stand in a
-row; those that the chapters so far have built are in colour (`capsnet_book/network.json`). Where
-none stands, or all have stood before, there is no row.
+row; those that the chapters so far have built are drawn (`capsnet_book/network.json`), and where
+the network runs in the page they show the reader's own digit (widgets/glass/glass.js). Where none
+stands, or all have stood before, there is no row.
 """
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -15,6 +17,21 @@ from sphinx.locale import _
 
 from ..widgets.strip import CHAPTER, NETWORK, part_name
 from .emblems import emblem
+from .part_drawings import part_drawing
+
+
+def share_that_stands(count: int) -> str:
+    """Return the sentence on how much of the network stands, of its six parts."""
+    sentences = (
+        "",
+        _("A sixth of your network stands."),
+        _("A third of your network stands."),
+        _("Half of your network stands."),
+        _("Two thirds of your network stand."),
+        _("Five sixths of your network stand."),
+        _("All of your network stands."),
+    )
+    return sentences[count]
 
 
 def move_to_foot(section: nodes.section, page: str, chapters: dict[str, int]) -> None:
@@ -29,8 +46,11 @@ def move_to_foot(section: nodes.section, page: str, chapters: dict[str, int]) ->
     last["classes"].append("read-next")
     link = last.next_node(nodes.reference)
     if link is not None:
-        stem = PurePosixPath(link.get("refuri", "").partition("#")[0]).stem
-        last.insert(0, nodes.raw("", f'<span class="face">{emblem(stem)}</span>', format="html"))
+        address = link.get("refuri", "")
+        stem = PurePosixPath(address.partition("#")[0]).stem
+        # For a pointer; keys and screen readers have the link in the text.
+        face = f'<a class="face" href="{escape(address)}" tabindex="-1" aria-hidden="true">'
+        last.insert(0, nodes.raw("", f"{face}{emblem(stem)}</a>", format="html"))
     match = CHAPTER.match(page)
     if match:
         row = standing_parts(int(match[1]), chapters)
@@ -46,9 +66,12 @@ def standing_parts(number: int, chapters: dict[str, int]) -> str:
         complete[key] = max(builders, default=0)
     if not min(complete.values()) <= number <= max(complete.values()):
         return ""
+    standing = [key for key, last in complete.items() if last <= number]
     items = []
-    for key, last in complete.items():
+    for key in complete:
         name = part_name(key)
-        items.append(f"<li>{name}</li>" if last > number else f'<li class="stands">{name}</li>')
-    words = _("What stands of the network")
-    return f'<div class="standing"><p>{words}</p><ol>{"".join(items)}</ol></div>'
+        kind = ' class="stands"' if key in standing else ""
+        picture = f'<span class="picture" aria-hidden="true">{part_drawing(key)}</span>'
+        items.append(f'<li{kind} data-part="{key}">{picture}{name}</li>')
+    sentence = share_that_stands(len(standing))
+    return f'<div class="standing"><p>{sentence}</p><ol>{"".join(items)}</ol></div>'

@@ -231,6 +231,21 @@ function makeButtons({ get, set, animate, halt }, visit, forget) {
   return { row: rowOf(say, skip, all, again), show };
 }
 
+/**
+ * What is known of each network: its line, where it stands, how far it follows.
+ * @param {Reader[]} readers @param {ReturnType<typeof makeRecord>} record
+ * @param {{ turn: number, side: number }} _
+ */
+function findingsOf(readers, record, { turn, side }) {
+  return readers.flatMap((reader) => {
+    const line = record.inOrder(reader).map(([at, { value }]) => [at, value]);
+    if (!line.length) return [];
+    const end = endOf(line, turn);
+    const { key, name } = reader;
+    return [{ key, name, line, end, value: end[1], reach: reachOf(line, side) }];
+  });
+}
+
 const LABEL = t`Turn a digit, and see how far its capsule follows`;
 
 async function buildDigit(widget) {
@@ -266,24 +281,13 @@ async function buildDigit(widget) {
   });
   stops.push(chart.stop, record.stop);
 
-  /** What is known of each network: its line, where it stands, how far it follows. */
-  function findingsAt(/** @type {number} */ turn, /** @type {number} */ side) {
-    return readers().flatMap((reader) => {
-      const line = record.inOrder(reader).map(([at, { value }]) => [at, value]);
-      if (!line.length) return [];
-      const end = endOf(line, turn);
-      const { key, name } = reader;
-      return [{ key, name, line, end, value: end[1], reach: reachOf(line, side) }];
-    });
-  }
-
   /** What the page says and shows once the reader has guessed. */
   function tell(/** @type {number} */ turn, /** @type {number} */ label, guess) {
     others.load();
     record.visit(turn);
     const reading = record.read(capsules, turn);
     const side = sideOf(turn || guess);
-    const findings = findingsAt(turn, side);
+    const findings = findingsOf(readers(), record, { turn, side });
     view.show(reading, label, record.inOrder(capsules));
     chart.show(findings, guess);
     const upright = record.read(capsules, 0).value;
@@ -296,7 +300,7 @@ async function buildDigit(widget) {
     return t`${turnInWords(turn)}. The capsule is ${format(reading.value)} long.`;
   }
 
-  return () => {
+  function draw() {
     const { id, image, label } = subject.now();
     const turn = get("turn");
     const isOpen = get("revealed");
@@ -315,15 +319,23 @@ async function buildDigit(widget) {
     root.toggleAttribute("data-guessing", !isOpen);
     buttons.show(isOpen);
     subject.show();
-    if (isOpen) {
+    dial.show(turn, turnInWords(turn));
+  }
+
+  /** What takes longer than to turn the digit: the networks read it. */
+  function answer() {
+    const { id, label } = subject.now();
+    const turn = get("turn");
+    if (get("revealed")) {
+      const guess = guessOf === id ? get("guess") : null;
       dial.show(turn, tell(turn, label, guess));
       return;
     }
-    dial.show(turn, turnInWords(turn));
     view.show(record.read(capsules, 0), label, []);
     chart.show([], turn || null);
     say(question(turn, String(label)));
-  };
+  }
+  return Object.assign(draw, { rest: [answer] });
 }
 
 export default defineWidget("TurnDial", LABEL, (widget) =>

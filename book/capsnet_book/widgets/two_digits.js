@@ -16,7 +16,7 @@ import {
   withArticle,
 } from "./shared/ui.js";
 
-/** @typedef {ReturnType<typeof look>} Reading  what the network makes of an overlay */
+/** @typedef {ReturnType<typeof readingOf>} Reading  what the network makes of an overlay */
 
 const BOTH = [0, 1];
 const WIDE = 36; // pixels along a side of the picture
@@ -47,8 +47,16 @@ export const overlay = (one, other) => one.map((grey, k) => Math.min(1, grey + o
  * third: the digit that is asked for. remains: ink of the overlay that lies in neither drawing.
  * @param {any} network @param {Float32Array} image @param {number[]} labels  of the two digits
  */
-export function look(network, image, [one, other], asked = DEFAULT) {
-  const { capsules, lengths } = network.forward(image);
+export function look(network, image, labels, asked = DEFAULT) {
+  return readingOf(network, image, labels, network.forward(image), asked);
+}
+
+/**
+ * What look() returns, from the network's answer.
+ * @param {Float32Array} image @param {number[]} labels
+ */
+function readingOf(network, image, labels, { capsules, lengths }, asked) {
+  const [one, other] = labels;
   const order = [...lengths.keys()].sort((a, b) => lengths[b] - lengths[a]);
   const [longest, second] = order;
   const swapped = one !== other && (longest === other || second === one);
@@ -226,16 +234,31 @@ function makePictures(overlaid) {
     element("div", { class: "small" }, ...small),
   );
 
-  /** @param {Float32Array} image  the overlay @param {Reading} reading */
-  function paint(image, reading, { paper, stroke, accent, contrast }) {
-    const inked = ({ canvas }, pixels, ink) => paintNumbers(canvas, pixels, shadesOf(paper, ink));
-    inked(overlaid, image, stroke);
-    inked(alone[0], reading.drawings[0], accent);
-    inked(alone[1], reading.drawings[1], contrast);
+  /** Tables of shades, by the colours of a theme. @type {WeakMap<any, Record<string, any>>} */
+  const tables = new WeakMap();
+  function shadesIn(colours) {
+    const { paper, stroke, accent, contrast } = colours;
+    if (!tables.has(colours)) {
+      const [inked, ...tinted] = [stroke, accent, contrast].map((ink) => shadesOf(paper, ink));
+      tables.set(colours, { inked, tinted });
+    }
+    return tables.get(colours);
+  }
+
+  /** The overlay, which follows the hand. @param {Float32Array} image */
+  function paintOverlay(image, colours) {
+    paintNumbers(overlaid.canvas, image, shadesIn(colours).inked);
+  }
+
+  function paint(/** @type {Reading} */ reading, colours) {
+    const { inked, tinted } = shadesIn(colours);
+    BOTH.forEach((which) =>
+      paintNumbers(alone[which].canvas, reading.drawings[which], tinted[which]),
+    );
     const drawings = alone.map(({ canvas }) => canvas);
-    layOver(both.canvas, drawings, paper);
-    inked(rest, reading.remains, stroke);
-    inked(absent, reading.absent, stroke);
+    layOver(both.canvas, drawings, colours.paper);
+    paintNumbers(rest.canvas, reading.remains, inked);
+    paintNumbers(absent.canvas, reading.absent, inked);
   }
 
   /** @param {number[]} truth  the labels @param {Reading} reading */
@@ -250,7 +273,7 @@ function makePictures(overlaid) {
     rest.name(t`what remains`, t`The picture less both drawings`);
     absent.name(t`asked: ${third}`, t`The drawing of capsule ${third}, asked for`);
   }
-  return { node, paint, name };
+  return { node, paintOverlay, paint, name };
 }
 
 /** The length of one class's capsule; a press asks for its drawing. */
@@ -309,16 +332,33 @@ export default defineWidget("TwoDigits", LABEL, async (widget) => {
   root.classList.add("two");
   const { say } = layOut({ stage: pictures.node, hands: [rowOf(...cases), lengths.node] });
 
-  return () => {
+  /** @type {{ truth: number[], image: Float32Array, answer?: any, reading?: Reading }} */
+  let scene; // what is read and shown in one pass
+  const truthNow = () => digits().map((n) => labels[n]);
+  function overlayNow() {
     const [one, other] = layers();
-    const truth = digits().map((n) => labels[n]);
-    const image = overlay(one, other);
-    const reading = look(network, image, truth, get("asked"));
-    pictures.paint(image, reading, widget.colours);
+    return overlay(one, other);
+  }
+
+  function draw() {
+    pictures.paintOverlay(overlayNow(), widget.colours);
+    stage.show(truthNow());
+  }
+  const read = () => {
+    scene = { truth: truthNow(), image: overlayNow() };
+    scene.answer = network.forward(scene.image);
+  };
+  const drawEach = () => {
+    const { image, truth, answer } = scene;
+    scene.reading = readingOf(network, image, truth, answer, get("asked"));
+  };
+  const paint = () => pictures.paint(scene.reading, widget.colours);
+  function tell() {
+    const { truth, reading } = scene;
     pictures.name(truth, reading);
-    stage.show(truth);
     lengths.show(truth, reading);
     root.dataset.lengths = Array.from(reading.lengths, (x) => x.toFixed(4)).join(",");
     say(inWords(truth, reading));
-  };
+  }
+  return Object.assign(draw, { rest: [read, drawEach, paint, tell] });
 });

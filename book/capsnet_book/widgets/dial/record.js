@@ -9,6 +9,8 @@ import { bendDigit, STRAIGHT } from "../shared/bending.js";
 
 const STEP = 3; // degrees between the places that are filled in
 const ROOM = 8; // milliseconds of work at a time
+const REST = 150; // milliseconds without a visit before the hand rests
+const PAUSE = 30; // milliseconds between two readings while it turns: it comes first
 
 /** A digit turned by degrees, anticlockwise. */
 export const turnedDigit = (/** @type {Float32Array} */ image, /** @type {number} */ turn) =>
@@ -51,6 +53,7 @@ export function makeRecord(readers, changed) {
   let queue = [];
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
+  let visited = 0; // the time of the last visit
 
   function answersOf(/** @type {Reader} */ reader) {
     if (!known.has(reader)) known.set(reader, new Map());
@@ -91,19 +94,24 @@ export function makeRecord(readers, changed) {
         .filter((reader) => !answersOf(reader).has(at))
         .map((reader) => ({ reader, turn: at })),
     );
+    visited = performance.now();
     if (queue.length) timer ??= setTimeout(work);
   }
 
   function work() {
     timer = undefined;
-    const end = performance.now() + ROOM;
-    while (queue.length && performance.now() < end) {
+    const start = performance.now();
+    const isTurning = start - visited < REST;
+    const end = start + (isTurning ? 0 : ROOM);
+    const isNew = queue.length > 0;
+    while (queue.length) {
       const { reader, turn } = queue.shift();
       read(reader, turn);
+      if (performance.now() >= end) break;
     }
-    if (!queue.length) queue = placesToRefine();
-    if (queue.length) timer = setTimeout(work);
-    changed();
+    if (!queue.length && !isTurning) queue = placesToRefine();
+    if (queue.length || isTurning) timer = setTimeout(work, isTurning ? PAUSE : 0);
+    if (isNew) changed();
   }
 
   /** The whole degrees on either side of where a line is lost, so that the angle is exact. */

@@ -30,11 +30,14 @@ function closeEasily(fold) {
 }
 
 /**
- * The strip's small pictures, copies of the stage's parts. Returns a function that copies them.
+ * The small pictures in the strip, and at a chapter's foot those of the parts that stand: copies of
+ * the stage's parts. Returns a function that copies them.
  * @param {HTMLElement} strip
  */
 function makeSmallPictures(strip) {
-  const pictures = [...strip.querySelectorAll("summary [data-part]")].map((part) => {
+  const inStrip = strip.querySelectorAll("summary [data-part]");
+  const standing = document.querySelectorAll(".stands[data-part]");
+  const pictures = [...inStrip, ...standing].map((part) => {
     const name = part.getAttribute("data-part");
     const side = name === "image" ? SIDE : SMALL;
     const canvas = element("canvas", { width: side, height: side, "aria-hidden": "true" });

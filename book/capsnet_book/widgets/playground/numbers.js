@@ -63,15 +63,21 @@ export function makeNumbers(widget, canvas) {
     refresh();
   }
 
-  function refresh() {
+  function showSliders() {
     sliders.forEach(({ show, input }, d) => {
       const number = reading?.capsules[reading.answers[0] * D + d] ?? 0;
       show(offsets[d], number + offsets[d]);
       input.disabled = !reading;
     });
+    paintEnds([reading, widget.colours]);
+  }
+
+  function refresh() {
     paint(canvas, offsets);
-    const open = node.checkVisibility(); // thirty-two drawings are made only for one who looks
-    if (open) paintEnds([reading, widget.colours]);
+    // Thirty-two drawings are made only for one who looks. (checkVisibility() would force a layout
+    // at each stroke.)
+    const open = node.closest("details").open;
+    if (open) showSliders();
     setAttributes(node, { "data-drawn": open && reading !== undefined });
   }
 

@@ -4,17 +4,20 @@ import { clamp, element, format, write } from "./ui.js";
 /** A digit counts as present from this length on, midway between the margins 0.1 and 0.9. */
 export const LONG = 0.5;
 
+const LEAST = 0.02; // of an upright bar: a line that says where it stands
+
 /**
  * A bar along one edge of its rail, and its number beside it. show(x) fills it; from 1 on it is
- * full.
+ * full. It grows by a scale, which moves nothing in the page.
  * @param {"width" | "height"} edge  of the rail, along which the bar grows
  */
 export function makeBar(edge = "width") {
   const fill = element("span", { class: "fill" });
   const value = element("span", { class: "value" });
   const show = (/** @type {number} */ x) => {
-    fill.style[edge] = `${clamp(x, 0, 1) * 100}%`;
-    value.textContent = format(x);
+    const share = clamp(x, 0, 1);
+    fill.style.scale = edge === "width" ? `${share} 1` : `1 ${Math.max(share, LEAST)}`;
+    write(value, format(x));
   };
   return { rail: element("span", { class: "rail" }, fill), value, show };
 }

@@ -30,6 +30,12 @@ export function drag(node, { area = node, focus, start, move, end }) {
     return { x: (event.clientX - box.left) / box.width, y: (event.clientY - box.top) / box.height };
   };
 
+  // Of a part of a picture in SVG, Chromium does not ask for touch-action: the page would scroll
+  // away under the hand.
+  const keepPage = (/** @type {Event} */ event) => {
+    if (getComputedStyle(node).touchAction === "none") event.preventDefault();
+  };
+  if (node instanceof SVGElement) node.addEventListener("touchstart", keepPage, { passive: false });
   node.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
     if (pointer !== null || event.button !== 0) return;
     forgetBox();

@@ -1,7 +1,7 @@
 // Digits of 28×28 pixels, in the colours of the page.
 
 import { t } from "./t.js";
-import { bytesOf, element, figure, memoized, setAttributes, withArticle } from "./ui.js";
+import { bytesOf, element, figure, memoized, setAttributes, withArticle, write } from "./ui.js";
 
 /** @typedef {number[]} Colour  red, green and blue, from 0 to 255 */
 
@@ -89,8 +89,8 @@ export function digitFigure(role, kind = "", side = SIDE) {
   const canvas = digitCanvas(role, "", side);
   const caption = element("figcaption");
   const name = (/** @type {string} */ words, /** @type {string} */ label) => {
-    caption.textContent = words;
-    canvas.setAttribute("aria-label", label);
+    write(caption, words);
+    setAttributes(canvas, { "aria-label": label });
   };
   return { canvas, node: figure(kind, canvas, caption), name };
 }

@@ -8,8 +8,10 @@ import { followSections } from "./sections.js";
 import { t } from "./t.js";
 import {
   element,
+  inSpareTime,
   listen,
   makeAnnouncer,
+  makePass,
   makeRoot,
   memoized,
   oncePerFrame,
@@ -22,7 +24,9 @@ const FRAMES_TO_WAIT = 60; // for a widget that is not in the page yet
 
 /**
  * Defines a widget whose whole state is its model's. build(widget) makes it and returns draw(),
- * which is called at once, in the frame after any change, and when the page's theme changes. An
+ * which is called at once, in the frame after any change, and when the page's theme changes. What
+ * takes longer than a frame stands in draw.rest, functions that follow in order in what frames
+ * leave of time: so a hand is followed at once, and the network's answer comes after. An
  * error is shown in the widget's place, and is in its root's `data-error`.
  * @param {string} name  of its class in Python @param {string} label  for screen readers
  * @param {(widget: any) => (() => void) | Promise<() => void>} build
@@ -89,7 +93,7 @@ async function start(build, { root, model, host, stops }) {
   };
 
   const draw = await build(widget);
-  const redraw = oncePerFrame(draw);
+  const { redraw, drawAll } = scheduleOf(draw);
   widget.redraw = redraw;
   const modelChanged = () => {
     if (!changesItself) widget.news = "";
@@ -98,11 +102,31 @@ async function start(build, { root, model, host, stops }) {
   const themeChanged = () => {
     widget.painter.refresh();
     widget.colours = themeColours(root);
-    draw();
+    drawAll();
   };
-  draw();
+  drawAll();
   stops.push(whenThemeChanges(themeChanged), listen(model, "change", modelChanged));
   stops.push(redraw.cancel, halt);
+}
+
+/** When a widget is drawn: redraw() soon, drawAll() at once. */
+function scheduleOf(draw) {
+  if (!draw.rest) return { redraw: oncePerFrame(draw), drawAll: draw };
+  const pass = makePass(draw.rest);
+  const first = () => {
+    draw();
+    return true;
+  };
+  const ask = inSpareTime(first, pass.go, () => {});
+  const redraw = Object.assign(
+    () => {
+      pass.begin();
+      ask();
+    },
+    { cancel: ask.cancel },
+  );
+  const drawAll = () => [draw, ...draw.rest].forEach((part) => part());
+  return { redraw, drawAll };
 }
 
 /** One movement at a time: the next one stops it. */

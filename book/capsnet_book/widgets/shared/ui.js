@@ -168,6 +168,35 @@ export function makeTurns(parts) {
   };
 }
 
+/**
+ * Lets parts that go together run one after another, always from the first to the last. A pass that
+ * is asked for while one is under way begins after it.
+ * @param {(() => void)[]} parts
+ */
+export function makePass(parts) {
+  let next = parts.length; // the part whose turn it is; behind the last one, none's
+  let isWanted = false;
+  return {
+    begin() {
+      isWanted = true;
+    },
+    /** Runs parts until `room` milliseconds are over, at least one. Returns whether some remain. */
+    go(room = 0) {
+      const end = performance.now() + room;
+      do {
+        if (next === parts.length) {
+          if (!isWanted) return false;
+          isWanted = false;
+          next = 0;
+        }
+        parts[next]();
+        next++;
+      } while (performance.now() < end);
+      return isWanted || next < parts.length;
+    },
+  };
+}
+
 const FRAME = 12; // milliseconds of a frame; work not begun by then waits for the next frame,
 const LATEST = 50; // but no longer than this
 const ROOM = 2; // milliseconds at a time: painting goes on after the task that asked for it
