@@ -234,7 +234,7 @@ def test_the_network_answers_to_the_pointer(raise_one: Any) -> None:
     for part, words, votes, squares in (
         ("maps", r"Feature map \d+: one filter", 0, 2),
         ("primary", r"Capsule \d+ sees this patch, is 0\.\d\d long", 10, 2),
-        ("predictions", r"The vote of capsule \d+ for the \d is", 1, 2),
+        ("predictions", r"Capsule \d+ votes: “if this is a \d", 1, 2),
         ("classes", r"The \d is 0\.\d\d long\. Capsule", 72, 0),
     ):
         probe(raise_one, part).hover()
