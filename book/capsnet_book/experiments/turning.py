@@ -96,7 +96,8 @@ def _training_wholes(angles: Tensor, generator: torch.Generator) -> Labelled:
     return _wholes(angles, first, generator)
 
 
-def _turned(images: Tensor, angles: Tensor, generator: torch.Generator) -> Tensor:
+def turned(images: Tensor, angles: Tensor, generator: torch.Generator) -> Tensor:
+    """Return images [N, 1, 28, 28] turned by these angles in degrees [N], and moved by chance."""
     across, down = SHIFT * (2 * torch.rand((2, len(images)), generator=generator) - 1)
     return transform(images, Pose(rotation=angles, shift_x=across, shift_y=down))
 
@@ -104,13 +105,13 @@ def _turned(images: Tensor, angles: Tensor, generator: torch.Generator) -> Tenso
 def _training_digits(angles: Tensor, generator: torch.Generator) -> Labelled:
     data = _mnist("train")
     chosen = torch.randint(data.count, (len(angles),), generator=generator)
-    return _turned(data.images[chosen], angles, generator), data.labels[chosen]
+    return turned(data.images[chosen], angles, generator), data.labels[chosen]
 
 
 def _test_digits(angles: Tensor, first: int, generator: torch.Generator) -> Labelled:
     data = _mnist("test")
     chosen = slice(first, first + len(angles))
-    return _turned(data.images[chosen], angles, generator), data.labels[chosen]
+    return turned(data.images[chosen], angles, generator), data.labels[chosen]
 
 
 def _in_clutter(task: Task) -> Task:
