@@ -222,7 +222,14 @@ def spaces_and_marks(message: Message, _: Terms) -> Iterator[str]:
         yield f"AutoCorrect has {corrected[max(0, place - 8) : place + 8]!r}"
 
 
-INTERFACE_CHECKS: tuple[Check, ...] = (same_values, nothing_banned)
+INTERFACE_CHECKS: tuple[Check, ...] = (
+    same_values,
+    same_numbers,
+    nothing_banned,
+    no_english_left,
+    full_width_punctuation,
+    spaces_and_marks,
+)
 PIECE_CHECKS: tuple[Check, ...] = (still_in_its_file, same_quotes, nothing_banned)
 PAGE_CHECKS: tuple[Check, ...] = (
     same_shape,
