@@ -236,6 +236,7 @@ REFUSED = [
     (widgets.TurnDigit, {"angle": -181}, "angle from -180 to 180; got -181"),
     (widgets.TurnDigit, {"pose": 181}, "pose from -180 to 180; got 181"),
     (widgets.TurnDigit, {"index": 10}, "index from 0 to 9; got 10"),
+    (widgets.TurnDigit, {"mode": "learn"}, "mode as turn or raise; got learn"),
     (widgets.TwoDigits, {"first": 30}, "a digit from 0 to 29; got 30"),
     (widgets.TwoDigits, {"at": [0, 0, 0, 5]}, "four whole numbers from -4 to 4"),
     (widgets.TwoDigits, {"asked": 10}, "a class from 0 to 9"),

@@ -70,7 +70,7 @@ class TurnDigit(_parts.DigitsWidget):
     @traitlets.validate("mode")
     def _is_a_mode(self, proposal: dict[str, Any]) -> str:
         if proposal["value"] not in MODES:
-            raise ValueError(f"expected a mode of {MODES}; got {proposal['value']!r}")
+            raise ValueError(f"expected mode as {' or '.join(MODES)}; got {proposal['value']}")
         return str(proposal["value"])
 
     def __repr__(self) -> str:
