@@ -403,7 +403,7 @@ def test_on_a_phone_the_answer_stands_above_the_pad_while_one_draws(
     mouse.move(middle, box["y"] + box["height"] - 20, steps=20)
     expect(reading).to_have_text("reads 1")  # before the hand rests
     full, length = (stage.locator(f".signs .{part}").bounding_box() for part in ("rail", "length"))
-    answer = stage.locator('.signs .part-name[text-anchor="end"]').first.inner_text()
+    answer = stage.locator('.signs .part-name[text-anchor="end"]').first.text_content()
     assert length["width"] / full["width"] == pytest.approx(float(answer), abs=0.01)
     assert box["y"] - 40 < full["y"] < box["y"]
     mouse.up()
