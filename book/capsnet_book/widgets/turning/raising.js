@@ -135,7 +135,7 @@ class Raising {
  * @param {(isOwn: boolean) => void} choose
  */
 function makeSwitch(choose) {
-  const names = { trained: t`The book's`, own: t`Yours` };
+  const names = { trained: t`The book's`, own: t`Your own` };
   const buttons = Object.entries(names).map(([key, words]) =>
     pushButton(`reads-${key}`, words, () => choose(key === "own")),
   );
