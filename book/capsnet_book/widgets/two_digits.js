@@ -16,7 +16,7 @@ import {
   withArticle,
 } from "./shared/ui.js";
 
-/** @typedef {ReturnType<typeof readingOf>} Reading  what the network makes of an overlay */
+/** @typedef {ReturnType<typeof look>} Reading  what the network makes of an overlay */
 
 const BOTH = [0, 1];
 const WIDE = 36; // pixels along a side of the picture
@@ -47,16 +47,8 @@ export const overlay = (one, other) => one.map((grey, k) => Math.min(1, grey + o
  * third: the digit that is asked for. remains: ink of the overlay that lies in neither drawing.
  * @param {any} network @param {Float32Array} image @param {number[]} labels  of the two digits
  */
-export function look(network, image, labels, asked = DEFAULT) {
-  return readingOf(network, image, labels, network.forward(image), asked);
-}
-
-/**
- * What look() returns, from the network's answer.
- * @param {Float32Array} image @param {number[]} labels
- */
-function readingOf(network, image, labels, { capsules, lengths }, asked) {
-  const [one, other] = labels;
+export function look(network, image, [one, other], asked = DEFAULT) {
+  const { capsules, lengths } = network.forward(image);
   const order = [...lengths.keys()].sort((a, b) => lengths[b] - lengths[a]);
   const [longest, second] = order;
   const swapped = one !== other && (longest === other || second === one);
@@ -332,7 +324,7 @@ export default defineWidget("TwoDigits", LABEL, async (widget) => {
   root.classList.add("two");
   const { say } = layOut({ stage: pictures.node, hands: [rowOf(...cases), lengths.node] });
 
-  /** @type {{ truth: number[], image: Float32Array, answer?: any, reading?: Reading }} */
+  /** @type {{ truth: number[], reading: Reading }} */
   let scene; // what is read and shown in one pass
   const truthNow = () => digits().map((n) => labels[n]);
   function overlayNow() {
@@ -344,21 +336,17 @@ export default defineWidget("TwoDigits", LABEL, async (widget) => {
     pictures.paintOverlay(overlayNow(), widget.colours);
     stage.show(truthNow());
   }
-  const read = () => {
-    scene = { truth: truthNow(), image: overlayNow() };
-    scene.answer = network.forward(scene.image);
-  };
-  const drawEach = () => {
-    const { image, truth, answer } = scene;
-    scene.reading = readingOf(network, image, truth, answer, get("asked"));
-  };
-  const paint = () => pictures.paint(scene.reading, widget.colours);
+  function read() {
+    const truth = truthNow();
+    scene = { truth, reading: look(network, overlayNow(), truth, get("asked")) };
+  }
   function tell() {
     const { truth, reading } = scene;
+    pictures.paint(reading, widget.colours);
     pictures.name(truth, reading);
     lengths.show(truth, reading);
     root.dataset.lengths = Array.from(reading.lengths, (x) => x.toFixed(4)).join(",");
     say(inWords(truth, reading));
   }
-  return Object.assign(draw, { rest: [read, drawEach, paint, tell] });
+  return Object.assign(draw, { rest: [read, tell] });
 });
