@@ -8,8 +8,9 @@ from textwrap import dedent
 
 import pytest
 
-from tools.translation.catalogues import messages_of, stored_catalogue, translations
+from tools.translation.catalogues import stored_catalogue, translations
 from tools.translation.code import COMMAND_OF_JUPYTER, rewritten_code, rewritten_prints
+from tools.translation.current import messages_of
 from tools.translation.messages import rewritten
 from tools.translation.paths import pages
 
@@ -77,6 +78,9 @@ def test_a_docstring_is_translated() -> None:
             "7，然后 5 个中对 3 个",
         ),
         ("print(v)", "tensor([1])", "tensor([1])"),
+        ('print("lengths:", ", ".join(a) or "in all")', "lengths: in all", "长度： 总共"),
+        ('print("lengths:", "in all" if a else b)', "lengths: in all", "长度： 总共"),
+        ('print("lengths:", b)', "lengths: in all", "长度： in all"),
     ],
 )
 def test_what_was_printed_is_translated(program: str, printed: str, chinese: str) -> None:

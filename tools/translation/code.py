@@ -6,7 +6,8 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from capsnet_book.words import VALUE, filled, form
@@ -25,6 +26,7 @@ COMMENT = "comment"
 DOCSTRING = "docstring"
 PRINTED = "printed"
 """The kinds of messages."""
+NO_CHOICES: Mapping[str, str] = MappingProxyType({})
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 # (kind of message, English) -> its translation, or None
@@ -245,6 +247,8 @@ class Part(NamedTuple):
     translation: str
     is_end: bool = False
     """The line ends here."""
+    choices: Mapping[str, str] = NO_CHOICES
+    """The strings of which the value may be one, with their translations."""
 
 
 def printed_parts(
@@ -257,12 +261,20 @@ def printed_parts(
         start, end = positions.of_node(argument)
         match = STRING.fullmatch(code[start:end])
         message = message_of(match[3], match[1]) if match else VALUE
-        yield Part(message, with_translation(message, translate))
+        choices = {} if match else choices_of(argument, translate)
+        yield Part(message, with_translation(message, translate), choices=choices)
     for end in ends(call):
         text = str(end.value)
         yield Part(text, with_translation(text, translate))
     if not ends(call):
         yield Part("", "", is_end=True)
+
+
+def choices_of(argument: ast.expr, translate: Translate) -> dict[str, str]:
+    """Return the plain strings of which an argument of `print` is one, with translations."""
+    constants = [node for node in strings(argument) if isinstance(node, ast.Constant)]
+    texts = [node.value for node in constants if isinstance(node.value, str)]
+    return {text: with_translation(text, translate) for text in texts}
 
 
 def with_translation(message: str, translate: Translate) -> str:
@@ -302,6 +314,7 @@ class PrintedLine:
         words = ""
         for part in self.parts:
             count = part.message.count(VALUE)
-            words += filled(part.translation, values[:count], NUMBERED_HOLE)
+            own = [part.choices.get(value, value) for value in values[:count]]
+            words += filled(part.translation, own, NUMBERED_HOLE)
             del values[:count]
         return words
