@@ -254,7 +254,9 @@ function layOutParts({ root, layOut, stops }, parts, /** @type {() => void} */ r
   );
   const { say } = layOut({
     stage,
-    hands: [raising ? raising.bar : poseSlider.node, slider.node, subject.row],
+    hands: raising
+      ? [raising.bar, slider.node, subject.row]
+      : [slider.node, poseSlider.node, subject.row],
     more: [subject.drawing],
     about: t`Draw your own digit`,
   });

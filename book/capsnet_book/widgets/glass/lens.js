@@ -32,16 +32,19 @@ function marked(pen, box, numbers, across, /** @type {Box} */ { x, y, w, h }) {
   pen.frame("contrast", { x: box.x + x * unit, y: box.y + y * unit, w: w * unit, h: h * unit }, 2);
 }
 
-/** Shares as upright bars with names under them. @param {Pen} pen @param {Share[]} shares */
+const LETTER = 7; // pixels, of a name under a bar
+
+/** Shares as upright bars with names under them; without room, the best one's name alone. @param {Pen} pen @param {Share[]} shares */
 function upright(pen, /** @type {Box} */ { x, y, w, h }, shares) {
   const step = w / shares.length;
   const rail = h - 16; // above the names
+  const hasRoom = shares.every(({ name }) => name.length * LETTER <= step);
   shares.forEach(({ name, share, isBest }, n) => {
     const size = Math.max(1, Math.min(1, share / 0.6) * rail);
     const left = x + n * step;
     pen.fill(isBest ? "accent" : "muted", left + 2, y + rail, step - 4, -size);
     const about = { size: 11, align: "center" };
-    pen.words("muted", name, left + step / 2, y + h - 3, about);
+    if (hasRoom || isBest) pen.words("muted", name, left + step / 2, y + h - 3, about);
   });
 }
 

@@ -19,7 +19,7 @@ const LEGIBLE_STAGES = [
   [0, t`It draws better than it reads: look at an orange tile.`],
   [90, t`It reads nine in ten, and fog turns into handwriting. Orange: taken for another digit.`],
   [95, t`It reads nineteen in twenty. Choose an orange tile: how sure is it?`],
-  [98, t`It reads as well as it will from so few digits. Now teach it your own hand.`],
+  [98, t`It reads nearly every digit. Let it go on, or teach it your own hand on the pad.`],
 ];
 const LEGIBLE = 46; // squared error of a drawing, over its pixels, below which one can read it
 const LOST = 4000; // digits after which a network should name more than LEAST of a hundred
