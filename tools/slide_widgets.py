@@ -25,7 +25,8 @@ from _ext.widgets.models import (
     reachable,
     stored_models,
 )
-from _ext.widgets.sources import with_sources
+from _ext.widgets.sources import FOLDER as PUBLISHED_SCRIPTS
+from _ext.widgets.sources import with_sources, write_scripts_into
 from _ext.widgets.stills import PIXEL_DENSITY
 from _ext.widgets.words import ENGLISH, words_script
 from nbformat import NotebookNode
@@ -131,6 +132,7 @@ def write_widgets(notebook: NotebookNode, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(STATIC / HOST, folder / HOST)
     (folder / WORDS).write_text(words_script(ENGLISH), encoding="utf-8")
+    write_scripts_into(folder / PUBLISHED_SCRIPTS.name)
     write_buffers(stored_models(notebook), folder / PUBLISHED_BUFFERS.name)
     for cell in notebook.cells:
         for model in shown_models(cell) if cell.cell_type == "code" else ():

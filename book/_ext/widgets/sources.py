@@ -55,10 +55,14 @@ def script_of(name: str) -> str:
 
 
 def write_scripts(app: Sphinx, exception: Exception | None) -> None:
-    """Write the scripts of all widgets."""
+    """Write the scripts of all widgets into the built book."""
     if exception or app.builder.format != "html":
         return
-    folder = Path(app.outdir, FOLDER)
+    write_scripts_into(Path(app.outdir, FOLDER))
+
+
+def write_scripts_into(folder: Path) -> None:
+    """Write the scripts of all widgets into a folder, which is made."""
     folder.mkdir(parents=True, exist_ok=True)
     for file in sorted(WIDGETS.glob("*.css")):  # each widget has one
         folder.joinpath(f"{file.stem}.js").write_text(script_of(file.stem), encoding="utf-8")

@@ -34,7 +34,10 @@ function marked(pen, box, numbers, across, /** @type {Box} */ { x, y, w, h }) {
 
 const LETTER = 7; // pixels, of a name under a bar
 
-/** Shares as upright bars with names under them; without room, the best one's name alone. @param {Pen} pen @param {Share[]} shares */
+/**
+ * Shares as upright bars with names under them; without room, the best one's name alone.
+ * @param {Pen} pen @param {Share[]} shares
+ */
 function upright(pen, /** @type {Box} */ { x, y, w, h }, shares) {
   const step = w / shares.length;
   const rail = h - 16; // above the names

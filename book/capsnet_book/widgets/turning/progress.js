@@ -74,7 +74,9 @@ export function makeProgress(widget) {
   /** @type {number[][]} */
   let tests = [];
   let steps = 1;
-  const chart = makeChart(widget, "training-curve", HEIGHT, (width) => pictureOf(width, tests, steps));
+  const chart = makeChart(widget, "training-curve", HEIGHT, (width) =>
+    pictureOf(width, tests, steps),
+  );
   const legend = makeLegend();
   chart.caption.append(t`Wrong, of digits that it never learns from:`, legend.node);
   legend.show(undefined);
