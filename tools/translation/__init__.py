@@ -5,8 +5,7 @@ alternative text, what a guess offers. Each page has a catalogue, NN-….po. Wha
 interface.po: a sentence of theirs stands in t`…` (`widgets/shared/t.js`), and is looked up where it
 is shown. What figures, reports and tables say is in words.po (`capsnet_book/words.py`). The set-up
 cell of a written notebook has both spoken. What extensions and templates say is in extensions.po,
-which Sphinx reads. What remains is in pieces.po: there a message is a piece of a file's source, in
-whose place the written copy of that file has Chinese.
+which Sphinx reads. The book's title and the captions of its parts are in settings.po.
 
 A message without a translation, or with one for other words ("fuzzy"), stays English, and is marked
 so in the page. A message that is right as it is has itself as its translation. terms.csv has the
@@ -18,6 +17,7 @@ terms; a comment "# terms: length" above a message exempts it from that one.
 * `current.py`     what the book says now; brings what is stored up to date
 * `scripts.py`     the sentences in JavaScript
 * `extensions.py`  the messages of extensions and templates
+* `settings.py`    what _config.yml and _toc.yml say
 * `unwrapped.py`   what JavaScript shows and is no sentence in t`…`
 * `sources.py`     the sentences of reports, in Python
 * `figures.py`     pictures of figures with Chinese words

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po, write_po
 
-from .paths import CATALOGUES, LANGUAGE, ROOT
+from .paths import CATALOGUES, LANGUAGE
 
 EXEMPTION = "terms:"  # how a translator's comment begins that exempts a message from terms
 NO_DATE = datetime(2026, 1, 1, tzinfo=UTC)  # Git knows better
@@ -39,15 +39,6 @@ def translations(catalog: Catalog) -> dict[str, str]:
         for message in entries(catalog)
         if message.string and not message.fuzzy
     }
-
-
-def is_lost(message: Message) -> bool:
-    """Return True if a piece of source is no longer in its file, or the file is gone."""
-    paths = [ROOT / file for file, _ in message.locations]
-    return any(
-        not path.exists() or str(message.id) not in path.read_text(encoding="utf-8")
-        for path in paths
-    )
 
 
 def store(name: str, catalog: Catalog) -> None:

@@ -16,10 +16,10 @@ from babel.messages.catalog import Message
 from bs4 import BeautifulSoup
 from capsnet_book.words import VALUE
 
-from .catalogues import entries, is_lost, stored_catalogue
+from .catalogues import entries, stored_catalogue
 from .code import PRINTED
 from .messages import MARKDOWN, NO_PROSE
-from .paths import EXTENSIONS, INTERFACE, PIECES, TERMS, WORDS
+from .paths import EXTENSIONS, INTERFACE, SETTINGS, TERMS, WORDS
 from .unwrapped import unwrapped
 
 
@@ -78,10 +78,8 @@ def problems(name: str, vocabulary: Terms) -> Iterator[str]:
 
 def checks_of(name: str) -> tuple[Check, ...]:
     """Return the checks of a catalogue's messages."""
-    if name in (EXTENSIONS, INTERFACE):
+    if name in (EXTENSIONS, INTERFACE, SETTINGS):
         return INTERFACE_CHECKS
-    if name == PIECES:
-        return PIECE_CHECKS
     return (same_number_of_holes, *PAGE_CHECKS) if name == WORDS else PAGE_CHECKS
 
 
@@ -109,23 +107,6 @@ def same_values(message: Message, _: Terms) -> Iterator[str]:
     holes = set(HOLE.findall(english(message)))
     if holes != set(HOLE.findall(chinese(message))):
         yield f"other values than {', '.join(sorted(holes))}"
-
-
-# --- pieces of source
-
-
-def still_in_its_file(message: Message, _: Terms) -> Iterator[str]:
-    """Check that the piece is in its file."""
-    if is_lost(message):
-        yield f"not in {message.locations[0][0]} any more"
-
-
-def same_quotes(message: Message, _: Terms) -> Iterator[str]:
-    """Check that a literal has the same quotation marks at both ends."""
-    translation = chinese(message)
-    quote = english(message)[0]
-    if quote in QUOTES and (translation[0] != quote or translation[-1] != english(message)[-1]):
-        yield "other quotation marks at its ends"
 
 
 # --- prose
@@ -230,7 +211,6 @@ INTERFACE_CHECKS: tuple[Check, ...] = (
     full_width_punctuation,
     spaces_and_marks,
 )
-PIECE_CHECKS: tuple[Check, ...] = (still_in_its_file, same_quotes, nothing_banned)
 PAGE_CHECKS: tuple[Check, ...] = (
     same_shape,
     same_columns,

@@ -13,8 +13,9 @@ from .catalogues import entries, store, stored_catalogue
 from .extensions import extension_messages
 from .figures import figure_words
 from .messages import has_words, rewritten
-from .paths import EXTENSIONS, INTERFACE, LANGUAGE, PIECES, WORDS, pages
+from .paths import EXTENSIONS, INTERFACE, LANGUAGE, SETTINGS, WORDS, pages
 from .scripts import sentences
+from .settings import setting_messages
 from .sources import report_sentences
 
 
@@ -24,8 +25,8 @@ def current_catalogue(name: str) -> Catalog:
         return catalogue_of(sentences())
     if name == EXTENSIONS:
         return catalogue_of(extension_messages())
-    if name == PIECES:
-        return pieces_catalogue()
+    if name == SETTINGS:
+        return catalogue_of(setting_messages())
     if name == WORDS:
         return words_catalogue()
     return page_catalogue(name)
@@ -37,14 +38,6 @@ def catalogue_of(messages: Iterable[tuple[str, str]]) -> Catalog:
     for file, message in messages:
         location: Any = (file, None)  # Babel's types ask for a line, its writer leaves out None
         catalog.add(message, locations=[location])
-    return catalog
-
-
-def pieces_catalogue() -> Catalog:
-    """Return the pieces of source that were entered by hand; `check` reports one that is lost."""
-    catalog = Catalog(LANGUAGE, fuzzy=False)
-    for message in entries(stored_catalogue(PIECES)):
-        catalog.add(message.id, locations=message.locations)
     return catalog
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 from _ext.notebook import SUFFIX, Notebook, outputs, source
+from _ext.widgets.models import Models, stored_models
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from myst_parser.config.main import MdParserConfig
@@ -25,6 +26,8 @@ MARKDOWN = create_md_parser(
 # A fence; of a glossary, which holds Markdown, with its directive.
 FENCE = re.compile(r"(`{3,}|:{3,})(\{glossary\})?")
 SUMMARY = re.compile(r"(?<=<summary>).*?(?=</summary>)")
+# A word in a formula.
+FORMULA_WORDS = re.compile(r"(?<=\\text\{)[^{}]+(?=\})")
 # What is no prose: code, formulas, addresses, substitutions, tags, roles.
 NO_PROSE = re.compile(r"`[^`]*`|\$[^$]*\$|\]\([^)]*\)|\{\{.*?\}\}|<[^>]*>|\{\w+\}")
 ENGLISH = re.compile(r"[A-Za-z]{2}")
@@ -56,12 +59,13 @@ def rewritten(text: str, suffix: str, translate: Translate) -> str:
     notebook = json.loads(text)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
-            markdown = rewritten_markdown(source(cell), translate)
+            markdown = rewritten_formulas(rewritten_markdown(source(cell), translate), translate)
             cell["source"] = markdown.splitlines(keepends=True)
         if cell["cell_type"] == "code":
             rewrite_code(cell, translate)
         rewrite_metadata(cell["metadata"], translate)
     rewrite_outputs(notebook, translate)
+    rewrite_widgets(stored_models(notebook), translate)
     return as_json(notebook)
 
 
@@ -110,6 +114,16 @@ def translate_items(holder: Any, keys: Any, kind: str, translate: Translate) -> 
         holder[key] = translated(translate, kind, str(holder[key]))
 
 
+def rewrite_widgets(models: Models, translate: Translate) -> None:
+    """Translate the names that the stored widgets show: of their numbers, and of their cases."""
+    for model in models.values():
+        for names in model["state"].get("names") or []:
+            if isinstance(names, list):
+                translate_items(names, range(len(names)), "name in a widget", translate)
+        for case in model["state"].get("cases") or []:
+            translate_items(case, ["name"], "name in a widget", translate)
+
+
 def rewrite_outputs(notebook: Notebook, translate: Translate) -> None:
     """Translate what a notebook's outputs say, in place."""
     for output in outputs(notebook):
@@ -155,6 +169,13 @@ def rewritten_markdown(text: str, translate: Translate) -> str:
             is_heading = tokens[number - 1].type == "heading_open"
             translate_block(lines, token, "heading" if is_heading else "paragraph", translate)
     return "\n".join(line for line in lines if line != DROPPED)
+
+
+def rewritten_formulas(text: str, translate: Translate) -> str:
+    """Return a text with the words of its formulas translated."""
+    return FORMULA_WORDS.sub(
+        lambda match: translated(translate, "word of a formula", match[0]), text
+    )
 
 
 def translate_summaries(lines: list[str], token: Token, translate: Translate) -> None:

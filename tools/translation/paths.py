@@ -11,7 +11,7 @@ from _ext.pages.languages import CHINESE as LANGUAGE
 ROOT = Path(__file__).resolve().parents[2]
 CATALOGUES = ROOT / "book" / "locales" / LANGUAGE
 # The catalogues that belong to no page.
-EXTENSIONS, INTERFACE, PIECES, WORDS = "extensions", "interface", "pieces", "words"
+EXTENSIONS, INTERFACE, SETTINGS, WORDS = "extensions", "interface", "settings", "words"
 TERMS = CATALOGUES / "terms.csv"
 
 FIGURES = CATALOGUES / "figures"  # pictures by the digests of the English ones
@@ -37,4 +37,4 @@ def pages() -> dict[str, Path]:
 
 def catalogue_names() -> list[str]:
     """Return the names of all catalogues."""
-    return [EXTENSIONS, INTERFACE, PIECES, WORDS, *pages()]
+    return [EXTENSIONS, INTERFACE, SETTINGS, WORDS, *pages()]

@@ -20,7 +20,7 @@ from babel.messages.mofile import write_mo
 from capsnet_book import words
 from myst_parser.mdit_to_docutils.base import default_slugify
 
-from .catalogues import entries, stored_catalogue, translations
+from .catalogues import stored_catalogue, translations
 from .figures import show_chinese_pictures
 from .messages import MARKDOWN, as_json, rewritten
 from .paths import (
@@ -28,13 +28,15 @@ from .paths import (
     HTML,
     INTERFACE,
     LANGUAGE,
-    PIECES,
     ROOT,
+    SETTINGS,
     STILLS,
     TREE,
     WORDS,
     pages,
 )
+from .settings import FILES as SETTING_FILES
+from .settings import with_settings
 
 NEEDED = (
     "_config.yml",
@@ -63,14 +65,13 @@ SECTION_LINK = re.compile(r"\]\((?P<file>[\w./-]*)#(?P<place>[\w-]+)(?=[)\s])")
 SPHINX_CATALOGUE = Path("locales", LANGUAGE, "LC_MESSAGES", "sphinx.mo")
 
 Headings = list[tuple[str, str]]  # of a page, in order: in English and in Chinese, without marks
-Pieces = dict[str, list[tuple[str, str]]]  # file -> (piece of its source, translation)
 
 
 def write(tree: Path = TREE) -> None:
     """Write the pages, and all that a build of them needs, where anything of it changed."""
     page_names = {path: name for name, path in pages().items()}
     word_translations = translations(stored_catalogue(WORDS))
-    pieces = pieces_of_files()
+    settings = translations(stored_catalogue(SETTINGS))
     texts: dict[str, str] = {}
     headings: dict[str, Headings] = {}
     for path, name in page_names.items():
@@ -84,8 +85,8 @@ def write(tree: Path = TREE) -> None:
         if path in page_names:
             page = relative.rpartition(".")[0]
             data = with_chinese_links(texts[page], page, places).encode()
-        if relative in pieces:
-            data = with_pieces(data, pieces[relative])
+        if relative in SETTING_FILES:
+            data = with_settings(data.decode(), settings).encode()
         if relative == "_config.yml":
             data = with_language(data)
         chinese_still = STILLS / path.name
@@ -105,27 +106,6 @@ def compiled(name: str) -> bytes:
     stream = io.BytesIO()
     write_mo(stream, stored_catalogue(name))
     return stream.getvalue()
-
-
-def pieces_of_files() -> Pieces:
-    """Return the pieces of each file's source that are translated."""
-    pieces: Pieces = {}
-    catalog = stored_catalogue(PIECES)
-    dictionary = translations(catalog)
-    for message in entries(catalog):
-        english = str(message.id)
-        if english not in dictionary:
-            continue
-        for file, _ in message.locations:
-            pieces.setdefault(file, []).append((english, dictionary[english]))
-    return pieces
-
-
-def with_pieces(data: bytes, pieces: list[tuple[str, str]]) -> bytes:
-    """Return a file's bytes with its pieces translated, longer ones first."""
-    for english, chinese in sorted(pieces, key=lambda piece: -len(piece[0])):
-        data = data.replace(english.encode(), chinese.encode())
-    return data
 
 
 def with_language(config: bytes) -> bytes:

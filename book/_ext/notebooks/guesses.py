@@ -25,9 +25,6 @@ from sphinx.util import logging
 from ..notebook import SUFFIX, Notebook, markdown_cell, outputs, raw_html, read_notebook, source
 from .page import Page
 
-QUESTION = re.compile(r"guess|predict", re.IGNORECASE)
-EXERCISES = "## Exercises"
-
 Guess = dict[str, Any]  # the metadata of a question
 
 logger = logging.getLogger(__name__)
@@ -52,7 +49,8 @@ def insert_controls(notebook: Notebook, page: Page) -> Notebook:
         if cell["metadata"].get("guess"):
             text = with_control(text, control(cell["id"], guesses[cell["id"]]))
         if cell["metadata"].get("guesses"):
-            text = text.replace(EXERCISES, f"{raw_html(score(page))}\n\n{EXERCISES}")
+            exercises = "## " + _("Exercises")
+            text = text.replace(exercises, f"{raw_html(score(page))}\n\n{exercises}")
         cells.append(cell | {"source": text})
     return notebook | {"cells": cells}
 
@@ -100,7 +98,8 @@ def with_control(text: str, html: str) -> str:
     """Return a text with a control below its last paragraph that asks."""
     paragraphs = text.split("\n\n")
     last = len(paragraphs) - 1
-    questions = [number for number, block in enumerate(paragraphs) if QUESTION.search(block)]
+    asking = re.compile("|".join([_("guess"), _("predict")]), re.IGNORECASE)
+    questions = [number for number, block in enumerate(paragraphs) if asking.search(block)]
     place = (questions[-1] if questions else last) + 1
     return "\n\n".join([*paragraphs[:place], raw_html(html), *paragraphs[place:]])
 

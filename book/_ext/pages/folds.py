@@ -40,7 +40,6 @@ CHOOSE_EARLY = """{
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     if (dataset.theme === "auto") dataset.theme = dark ? "dark" : "light";
 }"""
-UNWRITTEN = "not written yet"  # what a checker says of a blank; no use in a page
 REPORT = "capsnet-report"  # the class of a checker's report in HTML
 EXERCISES = "exercises"  # the id of their section
 MARK = '<b aria-hidden="true">{ }</b>'  # of folded code, in the margin
@@ -81,7 +80,9 @@ class FoldPages(SphinxPostTransform):
             if chapter:
                 numbers[chapter[2]] = int(chapter[1])
         move_to_foot(section, self.env.docname, numbers)
-        names = [strong.astext().strip("1234567890. ") for strong in section.findall(nodes.strong)]
+        names = [
+            strong.astext().strip("1234567890. 。") for strong in section.findall(nodes.strong)
+        ]
         where = relative_uri(f"{self.env.docname}.html", f"_sources/{self.env.docname}.ipynb")
         listed = _("; ").join(map(escape, names))
         where_done = _("to be done in the notebook")
@@ -203,8 +204,9 @@ class DropBlanks(SphinxPostTransform):
 
     def run(self, **kwargs: Any) -> None:
         """Remove such reports, with their output if they are alone in it."""
+        unwritten = _("not written yet")  # as words.po has it
         for raw in list(self.document.findall(nodes.raw)):
-            if REPORT not in raw.astext() or UNWRITTEN not in raw.astext():
+            if REPORT not in raw.astext() or unwritten not in raw.astext():
                 continue
             output = raw.parent
             if len(output) == 1:

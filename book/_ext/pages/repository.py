@@ -20,7 +20,8 @@ def set_buttons(app: Sphinx, config: Config) -> None:
         return
     owner, name = address.rstrip("/").split("/")[-2:]
     # GitHub Pages, where the workflow publishes.
-    config.html_baseurl = f"https://{owner}.github.io/{name}/"
+    edition = "" if config.language == "en" else f"{config.language}/"
+    config.html_baseurl = f"https://{owner}.github.io/{name}/{edition}"
     config.html_theme_options |= {
         "repository_url": address,
         "repository_branch": "main",
