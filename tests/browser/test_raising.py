@@ -15,6 +15,11 @@ pytestmark = pytest.mark.slow
 PAGE = "book/chapters/19-capsules-that-turn.html"
 SECONDS = 1000
 PHONE = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
+IS_WHOLE = """(curve) => {
+    const [inside, outside] = [curve, curve.closest("figure")].map((node) =>
+        node.getBoundingClientRect());
+    return inside.top >= outside.top && inside.bottom <= outside.bottom;
+}"""
 HIDE = """(hidden) => {
     Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
     document.dispatchEvent(new Event("visibilitychange"));
@@ -53,8 +58,10 @@ def test_it_learns_to_read_angles_that_it_is_never_shown(
     shown, new = numbers(widget, "errors")
     assert shown < 0.5, "a guess misreads nine of ten"
     assert new < 0.5, "a guess misreads nine of ten"
-    label = widget.locator('[data-role="progress"]').get_attribute("aria-label") or ""
+    curve = widget.locator('[data-role="training-curve"]')
+    label = curve.get_attribute("aria-label") or ""
     assert "never shown" in label or "further than it was ever shown" in label
+    assert curve.evaluate(IS_WHOLE), "its figure cuts the curve off"
 
 
 def test_the_dial_reads_with_the_readers_network_from_the_first_look(
