@@ -328,7 +328,6 @@ TERMS = {
         (checks.no_english_left, "It is as it was before", "It is as it was before。"),
         (checks.full_width_punctuation, "first, second", "第一,第二"),
         (checks.same_values, "{0} left of {1}", "剩 {0}"),
-        (checks.same_quotes, '"Press"', "“按”"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

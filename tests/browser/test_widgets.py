@@ -410,6 +410,7 @@ def test_the_margin_loss_goes_down_to_nothing_and_the_news_is_of_today(
     button = widget.locator('[data-role="step-margin"]')
     expect(button).to_be_hidden()  # it would tell the answer
     widget.locator('[data-role="show-loss"]').click()
+    expect(button).to_be_visible()  # what is hidden takes no focus
     button.focus()
     for _ in range(60):
         widget.page.keyboard.press("Enter")

@@ -98,7 +98,7 @@ def with_control(text: str, html: str) -> str:
     """Return a text with a control below its last paragraph that asks."""
     paragraphs = text.split("\n\n")
     last = len(paragraphs) - 1
-    asking = re.compile("|".join([_("guess"), _("predict")]), re.IGNORECASE)
+    asking = re.compile(f"{_('guess')}|{_('predict')}", re.IGNORECASE)
     questions = [number for number, block in enumerate(paragraphs) if asking.search(block)]
     place = (questions[-1] if questions else last) + 1
     return "\n\n".join([*paragraphs[:place], raw_html(html), *paragraphs[place:]])
