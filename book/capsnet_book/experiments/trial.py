@@ -7,7 +7,7 @@ with three rounds, read with one round and with three.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -118,45 +118,51 @@ def _effect_over_images(before: np.ndarray, after: np.ndarray) -> Effect:
 
 
 def _row_of_pictures() -> Row:
-    """Return the row of drawn pictures in noise; their interval holds the luck of the seeds."""
-    never = _picture_errors("capsnet-r1", rounds=1)
-    learned = _picture_errors("capsnet-r3", rounds=1)
-    routed = _picture_errors("capsnet-r3", rounds=3)
-    return Row(
-        "a bar and a wedge, in noise",
-        "small",
-        len(never),
-        in_training=_effect_over_seeds(never, learned),
-        at_inference=_effect_over_seeds(learned, routed),
-    )
+    """Return the row of drawn pictures in noise."""
 
+    def errors(run: dict, rounds: int) -> float:
+        return run["noisy_after"][rounds - 1]
 
-def _picture_errors(arm: str, rounds: int) -> list[float]:
-    """Return an arm's share of noisy pictures misread, by seed."""
-    runs = [run for run in stored("pictures")["runs"] if run["arm"] == arm]
-    runs = sorted(runs, key=lambda run: run["seed"])
-    return [run["noisy_after"][rounds - 1] for run in runs]
+    return _row_over_seeds("a bar and a wedge, in noise", "small", "pictures", "capsnet", errors)
 
 
 def _row_of_true_poses() -> Row:
-    """Return the row of scenes at new angles; their interval holds the luck of the seeds."""
-    never = _scene_errors("matrices-r1", rounds=1)
-    learned = _scene_errors("matrices-r3", rounds=1)
-    routed = _scene_errors("matrices-r3", rounds=3)
+    """Return the row of scenes at new angles, in clutter."""
+
+    def errors(run: dict, rounds: int) -> float:
+        return run["errors"]["new"][CLUTTER][rounds - 1]
+
+    task = "parts with true poses, in clutter"
+    return _row_over_seeds(task, "pose matrices", "viewpoints", "matrices", errors)
+
+
+def _row_over_seeds(
+    task: str, network: str, record: str, arm: str, errors: Callable[[dict, int], float]
+) -> Row:
+    """Return a row whose intervals hold the luck of the seeds.
+
+    Args:
+        task: as the table names it.
+        network: as the table names it.
+        record: whose runs are of the arms `<arm>-r1` and `<arm>-r3`.
+        arm: what they are called without their rounds.
+        errors: (run, rounds) -> the share misread with so many rounds.
+    """
+
+    def by_seed(trained_with: int, rounds: int) -> list[float]:
+        runs = [run for run in stored(record)["runs"] if run["arm"] == f"{arm}-r{trained_with}"]
+        return [errors(run, rounds) for run in sorted(runs, key=lambda run: run["seed"])]
+
+    never = by_seed(1, 1)
+    learned = by_seed(3, 1)
+    routed = by_seed(3, 3)
     return Row(
-        "parts with true poses, in clutter",
-        "pose matrices",
+        task,
+        network,
         len(never),
         in_training=_effect_over_seeds(never, learned),
         at_inference=_effect_over_seeds(learned, routed),
     )
-
-
-def _scene_errors(arm: str, rounds: int) -> list[float]:
-    """Return an arm's share of wholes misread at new angles, by seed."""
-    runs = [run for run in stored("viewpoints")["runs"] if run["arm"] == arm]
-    runs = sorted(runs, key=lambda run: run["seed"])
-    return [run["errors"]["new"][CLUTTER][rounds - 1] for run in runs]
 
 
 def _effect_over_seeds(before: Sequence[float], after: Sequence[float]) -> Effect:
