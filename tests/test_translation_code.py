@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from tools.translation.catalogues import stored_catalogue, translations
-from tools.translation.code import COMMAND_OF_JUPYTER, rewritten_code, rewritten_prints
+from tools.translation.code import rewritten_code, rewritten_prints, without_commands
 from tools.translation.current import messages_of
 from tools.translation.messages import rewritten
 from tools.translation.paths import pages
@@ -100,7 +100,7 @@ def test_chinese_code_does_what_the_english_does(name: str) -> None:
 def code_cells(text: str) -> list[str]:
     """Return the code of a notebook's cells, as Python can parse it."""
     cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
-    return [COMMAND_OF_JUPYTER.sub(r"\1pass", "".join(cell["source"])) for cell in cells]
+    return [without_commands("".join(cell["source"])) for cell in cells]
 
 
 def without_words(program: str) -> str:

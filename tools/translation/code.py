@@ -47,7 +47,7 @@ def rewritten_code(code: str, translate: Translate) -> str:
 
     Code that Python cannot parse, such as a cell of another language, is returned as it is.
     """
-    plain = COMMAND_OF_JUPYTER.sub(lambda line: f"{line[1]}pass".ljust(len(line[0])), code)
+    plain = without_commands(code)
     try:
         tree = ast.parse(plain)
     except SyntaxError:
@@ -61,6 +61,11 @@ def rewritten_code(code: str, translate: Translate) -> str:
     for start, end, text in sorted(replacements, reverse=True):
         code = code[:start] + text + code[end:]
     return code
+
+
+def without_commands(code: str) -> str:
+    """Return a cell's code with `pass` for each command of Jupyter; all else keeps its place."""
+    return COMMAND_OF_JUPYTER.sub(lambda line: f"{line[1]}pass".ljust(len(line[0])), code)
 
 
 class Positions:
@@ -223,7 +228,7 @@ def rewritten_prints(text: str, code: str, translate: Translate) -> str:
         code: of the cell.
         translate: of the strings that its `print` has.
     """
-    plain = COMMAND_OF_JUPYTER.sub(r"\1pass", code)
+    plain = without_commands(code)
     try:
         tree = ast.parse(plain)
     except SyntaxError:

@@ -10,7 +10,7 @@ from pathlib import Path
 from _ext.notebook import SUFFIX, read_notebook, source
 from capsnet_book.words import VALUE
 
-from .code import COMMAND_OF_JUPYTER
+from .code import without_commands
 from .messages import has_words
 from .paths import ROOT, pages
 
@@ -42,8 +42,7 @@ def answer_sentences(path: Path) -> Iterator[str]:
     for cell in read_notebook(path)["cells"]:
         if cell["cell_type"] != "code":
             continue
-        code = COMMAND_OF_JUPYTER.sub(r"\1pass", source(cell))
-        tree = ast.parse(code)
+        tree = ast.parse(without_commands(source(cell)))
         yield from (text for text in sentences_in(tree) if text.endswith((".", "?")))
         for node in ast.walk(tree):
             if isinstance(node, ast.Return):
