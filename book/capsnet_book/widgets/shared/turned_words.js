@@ -14,5 +14,5 @@ export const turnInWords = (/** @type {number} */ degrees) => {
 /** The class and the angle that they see. @param {{ prediction: number, turn: number }} _ */
 export function seenInWords({ prediction, turn }) {
   const half = ALIKE.includes(prediction) ? t`, or the other way up` : "";
-  return `${withArticle(prediction)}, ${turnInWords(turn)}${half}`;
+  return t`${withArticle(prediction)}, ${turnInWords(turn)}${half}`;
 }
