@@ -97,6 +97,14 @@ def test_the_table_sorts_by_the_difference_and_bold_is_above_two_standard_errors
     assert third.endswith("| 5,155 | 100 | 6.0 | 6.0 | 3.0 | +0.0 ± 0.0 | 1 |")
 
 
+def test_variants_that_change_as_much_stand_in_the_order_of_their_list():
+    others = [name for name in variants.VARIANTS if name != "base"]
+    record = {"runs": [run(name, 40, range(300)) for name in ["base", *others]]}
+    rows = variants.variant_table(record).splitlines()[3:]
+    expected = [variants.VARIANTS[name].summary for name in others]
+    assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == expected
+
+
 def test_confusion_counts_answers_by_the_true_class():
     scores = torch.tensor([[0.0, 1, 0], [2, 1, 0], [0, 0, 1], [0, 1, 0]])
     labels = torch.tensor([1, 1, 2, 0])

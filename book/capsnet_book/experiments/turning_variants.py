@@ -407,8 +407,8 @@ def variant_table(record: dict[str, Any]) -> str:
     titles = ["numbers", "seconds", "upright", "**new**", "new, no 6, 9", "fewer, new", "seeds"]
     lines = [f"| wrong, % | {' | '.join(titles)} |", "|:--|" + "--:|" * len(titles)]
     done = {run["arm"] for run in record["runs"]}
-    changes = {name: fewer(record, name) for name in done - {"base"}}
-    order = sorted(changes, key=lambda name: -changes[name][0])
+    changes = {name: fewer(record, name) for name in VARIANTS if name in done - {"base"}}
+    order = sorted(changes, key=lambda name: -changes[name][0])  # equals stay as VARIANTS has them
     for name in ["base", *order]:
         runs = [run for run in record["runs"] if run["arm"] == name]
         cells = [VARIANTS[name].summary, f"{runs[0]['parameters']:,}"]
