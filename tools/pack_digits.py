@@ -2,7 +2,7 @@
 
     python -m tools.pack_digits
 
-4,000 digits to learn from, then the 500 of the sample's test split; `playground/digits.js` reads
+4,000 digits to learn from, then the 500 of the sample's test split; `shared/digit_set.js` reads
 them in the page. The first hundred of the test split, which its wall shows, come with the script:
 they stand there before anything is fetched.
 """

@@ -522,7 +522,7 @@ ANIMALS_TO_LEARN = """
 def test_gradients_on_animals_are_those_of_autograd(evaluate, tmp_path):
     """Their pictures have more ink than digits, and greys of all strengths."""
     paths = {"file": str(asset("digits/animals.safetensors")), "out": str(tmp_path / "animals")}
-    modules = {"a": "playground/animals.js", "c": "shared/core.js", "r": "playground/random.js"}
+    modules = {"a": "playground/animals.js", "c": "shared/core.js", "r": "shared/random.js"}
     labels = torch.tensor(evaluate(ANIMALS_TO_LEARN, paths, **modules))
     pictures = np.fromfile(tmp_path / "animals", np.float32).reshape(-1, 1, 28, 28)
     images = torch.from_numpy(pictures)
@@ -546,7 +546,7 @@ def test_the_digits_are_the_samples(evaluate, tmp_path):
         save(data[1], [...images, learn.labels, test.labels]);
         return [learn.labels.length, test.labels.length];"""
     paths = [str(DIGITS), str(tmp_path / "out")]
-    assert evaluate(body, paths, d="playground/digits.js", c="shared/core.js") == [4000, 500]
+    assert evaluate(body, paths, d="shared/digit_set.js", c="shared/core.js") == [4000, 500]
     came = torch.frombuffer(bytearray((tmp_path / "out").read_bytes()), dtype=torch.uint8)
     splits = [digits(split, source="sample") for split in ("train", "test")]
     images = torch.cat([split.images for split in splits]).flatten()

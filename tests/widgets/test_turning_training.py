@@ -149,7 +149,7 @@ def test_a_short_training_reads_new_angles_and_says_the_turn(evaluate: Evaluate)
         "t": "turning/training.js",
         "r": "shared/turning_net.js",
         "k": "turning/kernels.js",
-        "d": "playground/digits.js",
+        "d": "shared/digit_set.js",
         "b": "shared/bending.js",
     }
     report = evaluate(body, str(asset("digits/digits.safetensors")), **modules)

@@ -1,9 +1,9 @@
 // Animals as many artists drew them. Pictures are drawings turned, enlarged and moved: a network
 // learns from those of some artists, and is tested with those of others.
-import { unpackGreys } from "./digits.js";
+import { TESTS, unpackGreys } from "../shared/digit_set.js";
+import { makeRandom } from "../shared/random.js";
 import { posed, randomPose } from "./posed.js";
-import { makeRandom } from "./random.js";
-import { J, PIXELS, TESTS, WALL } from "./sizes.js";
+import { J, PIXELS, WALL } from "./sizes.js";
 
 const TURN = 0.26; // radians
 const SIZES = [0.8, 1.05];

@@ -1,10 +1,9 @@
 // Which pictures a network learns from, and when: the sample's in an order of their own in each
 // pass, each moved a little; the reader's own at every tenth place; and a sign of the reader's own
 // wherever its class would have stood.
-import { shift } from "./digits.js";
-import { makeRandom, shuffled } from "./random.js";
+import { makeRandom, shuffled } from "../shared/random.js";
 import { signToLearn } from "./sign.js";
-import { PIXELS } from "./sizes.js";
+import { PIXELS, SIDE } from "./sizes.js";
 
 const MOVE = 2; // pixels, at most, that a digit is moved by
 const OWN_EVERY = 10; // the reader's own digits have every tenth place
@@ -17,6 +16,15 @@ const STREAM = 7919; // apart: the seeds of what is random, so that one does not
  * @property {import("./sign.js").Sign} [sign]
  */
 
+/** Write a digit, moved; what leaves the picture is gone. */
+function shift(to, from, right, down) {
+  to.fill(0);
+  for (let row = Math.max(0, down); row < SIDE + Math.min(0, down); row++) {
+    for (let column = Math.max(0, right); column < SIDE + Math.min(0, right); column++)
+      to[row * SIDE + column] = from[(row - down) * SIDE + column - right];
+  }
+}
+
 export class Batches {
   #learn;
   #order; // of the digits in a pass
@@ -27,7 +35,7 @@ export class Batches {
   #count = 0; // digits so far
 
   /**
-   * @param {import("./digits.js").Lesson} learn
+   * @param {import("../shared/digit_set.js").Lesson} learn
    * @param {OwnDigits} own
    * @param {{ batch: number, seed: number }} settings
    */

@@ -1,7 +1,8 @@
 // Errors against digits seen, both axes logarithmic.
-import { axes, measure } from "../shared/controls.js";
+import { makeChart } from "../shared/chart.js";
+import { axes } from "../shared/controls.js";
 import { t } from "../shared/t.js";
-import { element, figure, memoized, svg } from "../shared/ui.js";
+import { memoized, svg } from "../shared/ui.js";
 
 const FLOOR = 0.8; // per cent, at the foot
 export const TICKS = [1, 3, 10, 30, 90]; // per cent
@@ -11,27 +12,6 @@ const HEIGHT = 190;
 export const LEFT = 44;
 
 /** @typedef {number[][]} Curve  points [digits seen, share of errors] */
-
-/**
- * Make a figure that is drawn anew when its size changes.
- * @param {any} widget
- * @param {string} role
- * @param {number} height  fixed: a figure that grew while its size is told would be told again
- * @param {(width: number) => Element[]} draw  return what is in the picture
- */
-export function makeChart(widget, role, height, draw) {
-  const picture = svg("svg", { role: "img", "data-role": role, style: `height: ${height}px` });
-  const caption = element("figcaption");
-  const node = figure(role, picture, caption);
-  const size = measure(node, refresh);
-  widget.stops.push(size.stop);
-  function refresh() {
-    if (!size.width) return;
-    picture.setAttribute("viewBox", `0 0 ${size.width} ${height}`);
-    picture.replaceChildren(...draw(size.width));
-  }
-  return { node, picture, caption, refresh };
-}
 
 /**
  * Return the axes of errors against digits seen, and the digits that are written below.

@@ -1,9 +1,9 @@
 // Two settings compared, pair by pair of trainings from one seed: the pair that is watched, and
 // ten more in the background. A picture of their differences, and what they say.
+import { makeChart } from "../shared/chart.js";
 import { axes } from "../shared/controls.js";
 import { t } from "../shared/t.js";
 import { clamp, element, format, memoized, pushButton, svg } from "../shared/ui.js";
-import { makeChart } from "./charts.js";
 import { BackgroundPairs, errorOf, pairedInterval, SEEDS } from "./pairs.js";
 import { nameOf } from "./words.js";
 

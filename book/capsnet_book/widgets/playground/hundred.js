@@ -1,6 +1,6 @@
 // The hundred digits of the wall, as they were written. They come with the script, so that they
 // stand there before anything is fetched.
-import { unpackGreys } from "./digits.js";
+import { unpackGreys } from "../shared/digit_set.js";
 import { LABELS, PACKED } from "./hundred_built.js";
 import { PIXELS, WALL } from "./sizes.js";
 

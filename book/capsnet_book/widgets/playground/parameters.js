@@ -2,7 +2,7 @@
 //
 // Here channels run fastest, a kernel's row of pixels lies in one piece, and primary capsule i
 // stands at place · types + type; in a file, as in PyTorch, at type · places + place.
-import { makeRandom, normal } from "./random.js";
+import { makeRandom, normal } from "../shared/random.js";
 import { D, D_IN, HIDDEN, J, KERNEL, PIXELS, PLACES, TAPS } from "./sizes.js";
 
 const SPREAD = 0.1; // of the normal numbers that W begins with

@@ -1,9 +1,9 @@
 // A sign of the reader's own in the place of a digit: pictures made of its drawings, to learn from
 // and for tests.
 
+import { makeRandom } from "../shared/random.js";
 import { t } from "../shared/t.js";
 import { posed, randomPose } from "./posed.js";
-import { makeRandom } from "./random.js";
 import { PIXELS, SIDE } from "./sizes.js";
 
 /** @typedef {{ place: number, images: Float32Array[] }} Sign  the digit it stands for; drawings */
@@ -25,7 +25,7 @@ export const signToLearn = ({ images }, random) => variantOf(images.slice(0, -UN
 
 /**
  * Return the tests with pictures of the sign's unseen drawings in the place of its class.
- * @template {import("./digits.js").Digits} Tests
+ * @template {import("../shared/digit_set.js").Digits} Tests
  * @param {Tests} test
  * @param {Sign | undefined} sign
  * @returns {Tests}

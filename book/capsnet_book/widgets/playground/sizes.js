@@ -12,6 +12,5 @@ export const D = 16; // numbers in a digit capsule
 export const HIDDEN = [128, 256]; // of the decoder
 /** Room for the ten logits or couplings of a capsule: three times four. */
 export const ROW = 12;
-export const TESTS = 500; // digits that it never learns from
 export const WALL = 100; // of them, those that are shown
 export const OWN = 10; // of the reader's digits, those that are shown

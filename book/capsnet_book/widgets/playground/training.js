@@ -1,9 +1,9 @@
 // A training: how fast it goes, what is tested, and how things stand. The page calls the methods
 // of what startTraining makes by name (training.worker.js).
 import { breath } from "../shared/calls.js";
+import { unpackDigits } from "../shared/digit_set.js";
 import { unpackAnimals } from "./animals.js";
 import { Batches } from "./batches.js";
-import { unpackDigits } from "./digits.js";
 import { answerThrough, askHere, askThrough, Examiner } from "./examiner.js";
 import { loadKernels } from "./kernels.js";
 import { makeNetwork } from "./network.js";

@@ -1,6 +1,6 @@
 // How an untrained network stands before there are digits.
 import { digitAt } from "../shared/digits.js";
-import { makeRandom } from "./random.js";
+import { makeRandom } from "../shared/random.js";
 import { D_IN, J, KERNEL, PIXELS, PLACES, WALL } from "./sizes.js";
 
 const FOG = 0.5; // what it would draw, in every pixel

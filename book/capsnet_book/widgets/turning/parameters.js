@@ -1,5 +1,5 @@
 // What capsules that turn learn: how many numbers, and how they begin.
-import { makeRandom, normal } from "../playground/random.js";
+import { makeRandom, normal } from "../shared/random.js";
 
 /**
  * @typedef {object} Sizes

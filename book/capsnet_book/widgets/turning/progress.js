@@ -1,6 +1,6 @@
 // How a network in training gets on, as a curve: per cent wrong at the angles that it is shown, and
 // at angles that it never sees.
-import { makeChart } from "../playground/charts.js";
+import { makeChart } from "../shared/chart.js";
 import { axes } from "../shared/controls.js";
 import { t } from "../shared/t.js";
 import { element, memoized, percent, svg } from "../shared/ui.js";

@@ -1,10 +1,10 @@
 // A training of capsules that turn, as chapter 19 has it: digits turned by at most 45°, and tests at
 // these angles and at angles that it never sees. The page calls the methods of what startTraining
 // makes by name (training.worker.js).
-import { unpackDigits } from "../playground/digits.js";
-import { makeRandom } from "../playground/random.js";
 import { bendDigit, STRAIGHT } from "../shared/bending.js";
 import { breath } from "../shared/calls.js";
+import { unpackDigits } from "../shared/digit_set.js";
+import { makeRandom } from "../shared/random.js";
 import { Adam, rateAt } from "./adam.js";
 import { loadKernels } from "./kernels.js";
 import { PIXELS, TurningNetwork } from "./network.js";
@@ -48,7 +48,7 @@ const roomFor = (/** @type {number} */ count) => ({
 
 /**
  * Return held-out digits, turned by angles between two.
- * @param {import("../playground/digits.js").Digits} digits
+ * @param {import("../shared/digit_set.js").Digits} digits
  * @param {number} low @param {number} high  degrees @param {number} seed
  */
 function testAt({ images, labels }, low, high, seed) {
@@ -87,8 +87,8 @@ class Training {
 
   /**
    * @param {TurningNetwork} network
-   * @param {{ learn: import("../playground/digits.js").Lesson,
-   *   test: import("../playground/digits.js").Digits }} digits
+   * @param {{ learn: import("../shared/digit_set.js").Lesson,
+   *   test: import("../shared/digit_set.js").Digits }} digits
    * @param {number} seed
    */
   constructor(network, { learn, test }, seed) {

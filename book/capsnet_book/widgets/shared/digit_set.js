@@ -1,6 +1,7 @@
-// The digits that are learned from and tested on, as a training has them.
-import { PIXELS, SIDE, TESTS } from "./sizes.js";
+// The digits that a training in the page learns from, and those that it is tested with.
 
+const PIXELS = 28 * 28; // of a picture
+export const TESTS = 500; // digits that no training learns from
 const LEVELS = 15; // of grey: digits come in 4 bits
 
 /**
@@ -43,13 +44,4 @@ export async function unpackDigits({ packed, labels: { data: labels } }) {
     },
     test: { images: images.subarray(split * PIXELS), labels: labels.subarray(split) },
   };
-}
-
-/** Write a digit, moved; what leaves the picture is gone. */
-export function shift(to, from, right, down) {
-  to.fill(0);
-  for (let row = Math.max(0, down); row < SIDE + Math.min(0, down); row++) {
-    for (let column = Math.max(0, right); column < SIDE + Math.min(0, right); column++)
-      to[row * SIDE + column] = from[(row - down) * SIDE + column - right];
-  }
 }
