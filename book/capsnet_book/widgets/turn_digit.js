@@ -211,6 +211,7 @@ function makeSubject({ get, set, painter }, /** @type {() => void} */ changed) {
 
 // ------------------------------------------------------------------------------------- the widget
 
+const POSE_SLIDER = t`Turn its pose, and so the drawing alone`;
 const LABEL = t`Turn a digit to any angle: capsules that turn, and the book's`;
 
 /**
@@ -230,7 +231,7 @@ function makeParts(widget, decoder, names, /** @type {() => void} */ redraw) {
     others: makeColumns(t`The book's capsules`, "capsule-bars", names),
     slider: turnSlider(t`Turn the digit`, "angle", turnTo),
     drawing: isRaising ? undefined : makeDrawing(widget.painter, decoder),
-    poseSlider: turnSlider(t`Turn its pose, and so the drawing alone`, "pose", turnPose),
+    poseSlider: isRaising ? undefined : turnSlider(POSE_SLIDER, "pose", turnPose),
     raising: isRaising ? makeRaising(widget, redraw) : undefined,
   };
 }
@@ -302,7 +303,7 @@ export default defineWidget("TurnDigit", LABEL, async (widget) => {
     turning.show(reading.probabilities, reading.prediction, reading.prediction === steady.turning);
     others.show(lengths, prediction, prediction === steady.capsules);
     slider.show(angle, `${angle}°`);
-    poseSlider.show(pose, `${pose}°`);
+    poseSlider?.show(pose, `${pose}°`);
     subject.show(widget.colours);
     root.dataset.prediction = String(reading.prediction);
     root.dataset.turn = reading.turn.toFixed(1);
