@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from capsnet_book.routings.self_attention import attention_couplings, route_by_attention
 from capsnet_book.widgets import PullVotes
 from capsnet_book.widgets.pull_votes import ROUNDS, RULES, SCENES, STRENGTHS
 from torch import Tensor
@@ -18,6 +19,7 @@ from capsnet_tutorial import digits, load_pretrained, prediction_vectors, route,
 
 Evaluate = Callable[..., Any]
 SMALL = str(files("capsnet_tutorial.assets") / "weights" / "small.safetensors")
+ROUTING = "votes/routing.js"
 LEAST_VARIANCE = 0.01
 
 
@@ -39,6 +41,10 @@ def rounds_by_pytorch(votes: Tensor, rule: str, strength: float) -> list[tuple[T
         if rule == "nearness":
             v, _, likelihood = gaussian_round(votes, c)
             logits = strength * likelihood
+        elif rule == "attention":
+            v = squash(torch.einsum("ij,ijd->jd", c, votes))
+            pairs = torch.einsum("ijd,kjd->ikj", votes, votes) / 2**0.5
+            logits = strength * pairs.sum(dim=1)
         else:
             v = squash(torch.einsum("ij,ijd->jd", c, votes))
             measured = votes / votes.norm(dim=2, keepdim=True) if rule == "direction" else votes
@@ -56,7 +62,7 @@ def test_every_rule_is_pytorchs_in_every_round(evaluate: Evaluate, rule: str) ->
     body = """
         return data.cases.map((votes) =>
           data.strengths.map((strength) => m.routed(votes, data.rule, strength)));"""
-    for votes, by_strength in zip(cases, evaluate(body, data, m="votes/routing.js"), strict=True):
+    for votes, by_strength in zip(cases, evaluate(body, data, m=ROUTING), strict=True):
         for strength, rounds in zip(STRENGTHS, by_strength, strict=True):
             expected = rounds_by_pytorch(votes, rule, strength)
             for (c, v), shown in zip(expected, rounds, strict=True):
@@ -70,9 +76,17 @@ def test_the_scalar_product_is_the_modules_route(evaluate: Evaluate) -> None:
     votes = torch.randn(1, 9, 3, 2, generator=torch.Generator().manual_seed(1)).double()
     _, trace = route(votes, ROUNDS, return_trace=True)
     body = 'return m.routed(data, "product", 1).map(({ c, v }) => ({ c, v }));'
-    for r, shown in enumerate(evaluate(body, votes[0].tolist(), m="votes/routing.js")):
+    for r, shown in enumerate(evaluate(body, votes[0].tolist(), m=ROUTING)):
         np.testing.assert_allclose(shown["c"], trace.c[r, 0], atol=1e-6)
         np.testing.assert_allclose(shown["v"], trace.v[r, 0], atol=1e-6)
+
+
+def test_self_attention_is_the_books_routing_from_the_second_round_on(evaluate: Evaluate) -> None:
+    votes = torch.randn(9, 3, 2, generator=torch.Generator().manual_seed(1)).double()
+    _, *rounds = evaluate('return m.routed(data, "attention", 1);', votes.tolist(), m=ROUTING)
+    for shown in rounds:
+        np.testing.assert_allclose(shown["c"], attention_couplings(votes[None])[0], atol=1e-6)
+        np.testing.assert_allclose(shown["v"], route_by_attention(votes[None])[0], atol=1e-6)
 
 
 @torch.no_grad()
@@ -140,8 +154,10 @@ def test_loudness_decides_by_the_scalar_product_and_nearness_by_place(
     scene: Callable[..., dict[str, Any]],
 ) -> None:
     by_product = np.array(scene("tight")["c"])[:, 0]
+    by_attention = np.array(scene("tight", "attention")["c"])[:, 0]
     by_nearness = np.array(scene("tight", "nearness")["c"])[:, 0]
     assert by_product.max() < 0.5 < by_nearness.min()
+    assert by_attention.max() < 0.5
 
 
 def test_a_shout_turns_the_whole_by_the_scalar_product_alone(

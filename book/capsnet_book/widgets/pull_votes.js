@@ -28,6 +28,7 @@ const RULE_NAMES = {
   product: t`scalar product`,
   direction: t`direction alone`,
   nearness: t`nearness (EM)`,
+  attention: t`self-attention`,
   wrong: t`the wrong axis`,
 };
 const STRENGTH_NAMES = ["× ¼", "× 1", "× 4"];

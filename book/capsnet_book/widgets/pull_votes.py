@@ -14,8 +14,9 @@ from capsnet_book.widgets._network import shared_network
 
 SCENES = ("camps", "shout", "tight", "noise", "digit", "given")
 """Two camps, one shouts, tight or loud, pure noise, a digit's votes, and the notebook's own."""
-RULES = ("product", "direction", "nearness", "wrong")
-"""Agreement as a scalar product, as direction alone, as nearness (EM); the softmax's wrong axis."""
+RULES = ("product", "direction", "nearness", "attention", "wrong")
+"""Agreement as a scalar product, as direction alone, as nearness (EM), of every vote with every
+other, once (self-attention); and the softmax's wrong axis."""
 STRENGTHS = (0.25, 1.0, 4.0)
 ROUNDS = 10
 _SEVEN = 7  # among the default digits

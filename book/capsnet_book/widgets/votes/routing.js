@@ -1,9 +1,9 @@
-// Routing among votes in the plane, by four rules. All that the picture shows follows from here.
+// Routing among votes in the plane, by five rules. All that the picture shows follows from here.
 import { norm, squash } from "../shared/core.js";
 
 /** @typedef {number[]} Vector  [x, y] */
 /** @typedef {Vector[][]} Votes  of each part for each whole, [I][J] */
-/** @typedef {"product" | "direction" | "nearness" | "wrong"} Rule */
+/** @typedef {"product" | "direction" | "nearness" | "attention" | "wrong"} Rule */
 /**
  * @typedef {{ c: number[][], v: Vector[], spread: Vector[], lengths: number[] }} Round
  *   c: the shares [I][J] with which it begins; v: what each whole makes of its votes [J]: their
@@ -13,7 +13,7 @@ import { norm, squash } from "../shared/core.js";
  */
 
 /** @type {Rule[]} */
-export const RULES = ["product", "direction", "nearness", "wrong"];
+export const RULES = ["product", "direction", "nearness", "attention", "wrong"];
 export const ROUNDS = 10;
 const LEAST_VARIANCE = 0.01; // else a whole that has one vote alone would shrink to a point
 
@@ -59,7 +59,8 @@ function sharesOf(logits, rule) {
  * @returns {Round[]}
  */
 export function routed(votes, rule, strength) {
-  const next = rule === "nearness" ? nearnessRound : agreementRound;
+  const next = ROUND_OF[rule] ?? agreementRound;
+  const isMeasuredAnew = rule in ROUND_OF;
   let logits = votes.map((row) => row.map(() => 0));
   /** @type {Round[]} */
   const rounds = [];
@@ -67,9 +68,9 @@ export function routed(votes, rule, strength) {
     const c = sharesOf(logits, rule);
     const { round, agreement } = next(votes, c, rule);
     rounds.push(round);
-    // The paper adds agreement up over the rounds; EM measures it anew.
+    // The paper adds agreement up over the rounds; EM measures it anew, and self-attention once.
     logits = logits.map((row, i) =>
-      row.map((b, j) => (rule === "nearness" ? 0 : b) + strength * agreement[i][j]),
+      row.map((b, j) => (isMeasuredAnew ? 0 : b) + strength * agreement[i][j]),
     );
   }
   return rounds;
@@ -125,3 +126,26 @@ function nearnessRound(votes, c) {
   };
   return { round, agreement };
 }
+
+/**
+ * The one step of self-attention routing: each vote is compared with all votes for its whole, and
+ * so with their sum. The comparison does not depend on the shares, so the rounds after the second
+ * are like it. Mazzia, Salvetti and Chiaberge, 2021.
+ * @param {Votes} votes @param {number[][]} c
+ */
+function attentionRound(votes, c) {
+  const { round } = agreementRound(votes, c, "product");
+  const sums = transposed(votes).map((column) =>
+    weightedSum(
+      column.map(() => 1),
+      column,
+    ),
+  );
+  const agreement = votes.map((row) =>
+    row.map((vote, j) => product(sums[j], vote) / Math.sqrt(DIMENSIONS.length)),
+  );
+  return { round, agreement };
+}
+
+/** The round of a rule that does not add agreement up. */
+const ROUND_OF = { nearness: nearnessRound, attention: attentionRound };

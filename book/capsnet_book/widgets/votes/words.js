@@ -77,7 +77,8 @@ function aboutTheStart({ rule, c }) {
 }
 
 /** After which rounds: the last one's shares are meant. */
-const after = (/** @type {View} */ { round }) => t`After ${round} rounds`;
+const after = (/** @type {View} */ { rule, round }) =>
+  rule === "attention" ? t`After the one step` : t`After ${round} rounds`;
 
 /** Which whole has which parts. @param {View} view */
 function aboutTheWholes(view) {
@@ -186,6 +187,9 @@ function aboutTightAndLoud({ c, rule }) {
       scatter.`;
     return t`${votes} The scalar product hears the loud: ${has}`;
   }
+  if (rule === "attention" && share < 0.5)
+    return t`Each vote is compared with all others at once, and the loud ones have the largest
+      sum. ${has}`;
   if (rule === "direction")
     return t`By direction a long vote counts no more than a short one. ${has}`;
   return undefined;
