@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
@@ -24,6 +25,7 @@ RUN = [
 ]  # test_versions.py runs all
 PICTURES = '.jp-OutputArea-output img[src^="data:image/png"][alt^="The widget"]'
 WIDGETS = '.jp-OutputArea-output .capsnet[data-ready="true"]'
+STILLS = ".jp-OutputArea-output .capsnet-still"
 TROUBLE = (
     "Loading widget",
     "Error displaying widget",
@@ -37,7 +39,25 @@ TROUBLE = (
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """JupyterLab, with a copy of the book."""
-    folder = tmp_path_factory.mktemp("lab")
+    with served(tmp_path_factory.mktemp("lab")) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def lab_without_anywidget(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """JupyterLab without anywidget's extension, as where the kernel has its own environment."""
+    folder = tmp_path_factory.mktemp("plain-lab")
+    settings = folder / "config" / "labconfig"
+    settings.mkdir(parents=True)
+    disabled = json.dumps({"disabledExtensions": {"anywidget": True}})
+    (settings / "page_config.json").write_text(disabled, encoding="utf-8")
+    with served(folder) as address:
+        yield address
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Run JupyterLab with a copy of the book in a folder; the address."""
     shutil.copytree(
         ROOT / "book",
         folder / "book",
@@ -53,6 +73,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     packages = os.pathsep.join([str(ROOT), str(ROOT / "book")])
     environment = os.environ | {
         "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
+        "JUPYTER_CONFIG_DIR": str(folder / "config"),
         "PYTHONPATH": packages,
     }
     options = [
@@ -135,6 +156,8 @@ def test_after_it_ran_the_widgets_live(page: Page, lab: str, path: Path) -> None
     run_all(page)
     page.locator(WIDGETS).nth(widgets - 1).wait_for(timeout=300_000)
     assert page.locator(PICTURES).count() == 0
+    assert page.locator(STILLS).count() == widgets
+    assert page.locator(STILLS).filter(visible=True).count() == 0
     assert "Error displaying widget" not in said(page)
     prompt = page.locator('.jp-Notebook a[href^="#try-BendCapsule?offsets.15=0.25"]')
     if prompt.count():  # a link in the text moves a slider
@@ -154,6 +177,23 @@ def test_after_it_ran_the_widgets_live(page: Page, lab: str, path: Path) -> None
         kept = page.locator('[data-widget="RaiseOne"] [data-role="kept"]')
         expect(kept).to_contain_text("raised.network()")
         expect(kept).not_to_contain_text("look under it")  # no switch is under a widget here
+
+
+def test_without_anywidgets_extension_the_still_pictures_stay(
+    page: Page, lab_without_anywidget: str
+) -> None:
+    path = next(path for path in RUN if path.stem.endswith("routing"))
+    widgets = opened(page, lab_without_anywidget, path)
+    run_all(page)
+    stills = page.locator(STILLS).filter(visible=True)
+    expect(stills).to_have_count(widgets, timeout=300_000)
+    for still in stills.all():
+        expect(still).to_contain_text("Install anywidget")
+        height = still.locator("img").evaluate("async (i) => (await i.decode(), i.height)")
+        assert height > 100
+    assert page.locator(WIDGETS).count() == 0
+    assert [trouble for trouble in TROUBLE if trouble in said(page)] == []
+    assert "javascript error" not in said(page)
 
 
 @pytest.mark.parametrize(

@@ -11,18 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from capsnet_book.stills import look
+
 from ..notebook import Notebook, outputs
 from .buffers import files_by_hash
 
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
 OURS = "capsnet_tutorial"  # the key in a notebook's and in an output's metadata
-LOOKS = {
-    "Choose": ("question", "bugs"),
-    "TurnDial": ("thing", "digit"),
-    "TurnDigit": ("mode", "turn"),
-}
-"""A widget that looks otherwise with other values of a trait: the trait, and its usual value."""
 REFERENCE = re.compile(r"^(anywidget:|IPY_MODEL_)(\w+)$")  # how a trait names another model
 
 Model = dict[str, Any]
@@ -48,10 +44,7 @@ def class_name(model: Model) -> str:
 
 def look_of(model: Model) -> str:
     """Return the name of a model's still picture: its class, or such as "Choose-squash"."""
-    name = class_name(model)
-    trait, usual = LOOKS.get(name, ("", ""))
-    value = model["state"].get(trait, usual)
-    return name if value == usual else f"{name}-{value}"
+    return look(class_name(model), model["state"])
 
 
 def reachable(ids: list[str], models: Models) -> list[str]:

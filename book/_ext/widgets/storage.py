@@ -23,6 +23,8 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+from capsnet_book.stills import CLASS
+
 from ..notebook import Notebook, outputs
 from .buffers import PUBLISHED, files_by_hash
 from .models import OURS, STATE, VIEW, Model, Models, class_name, look_of, reachable, references
@@ -44,6 +46,7 @@ def pack(notebook: Notebook, name: str, assets: Path, still: Still) -> None:
     checkout, whose files buffers may be.
     """
     models: Models = notebook["metadata"].pop("widgets", {}).get(STATE, {}).get("state", {})
+    drop_stills_of_a_server(notebook)
     views = [output for output in outputs(notebook) if VIEW in output.get("data", {})]
     if not (views and models):
         return
@@ -62,6 +65,17 @@ def pack(notebook: Notebook, name: str, assets: Path, still: Still) -> None:
 
     stored = {new: stable_model(models[old], renamed, assets) for old, new in renamed.items()}
     notebook["metadata"][OURS] = {"widgets": stored}
+
+
+def drop_stills_of_a_server(notebook: Notebook) -> None:
+    """Remove the stills that stand beneath the widgets of a notebook that JupyterLab has run."""
+    for cell in notebook["cells"]:
+        if "outputs" in cell:
+            cell["outputs"] = [
+                output
+                for output in cell["outputs"]
+                if f'class="{CLASS}"' not in output.get("data", {}).get("text/html", "")
+            ]
 
 
 def unpack(notebook: Notebook) -> None:

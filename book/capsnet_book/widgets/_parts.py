@@ -9,7 +9,7 @@ import anywidget
 import numpy as np
 import traitlets
 
-from capsnet_book import words
+from capsnet_book import stills, words
 from capsnet_book.widgets import _reload, _sources
 
 SIDE = 28
@@ -141,7 +141,15 @@ def _array(values: Any) -> np.ndarray:
         raise ValueError("expected an array of numbers; got lists of different lengths") from None
 
 
-class DigitsWidget(anywidget.AnyWidget):
+class Widget(anywidget.AnyWidget):
+    """A widget of the book, with its still picture beneath."""
+
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict, dict] | None:
+        stills.show_still(stills.look(type(self).__name__, self.trait_values(sync=True)))
+        return super()._repr_mimebundle_(**options)
+
+
+class DigitsWidget(Widget):
     """A widget that shows one of several digits, and asks a network about it."""
 
     network = anywidget.WidgetTrait().tag(sync=True)

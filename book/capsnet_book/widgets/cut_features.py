@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import anywidget
 import traitlets
 
 from capsnet_book.widgets import _parts
@@ -11,7 +10,7 @@ WAYS = ("maps", "group", "view")
 """The numbers where the convolution left them, in capsules of one place, flattened at once."""
 
 
-class CutFeatures(anywidget.AnyWidget):
+class CutFeatures(_parts.Widget):
     """Six channels at four places, and the capsules of three numbers that are cut from them.
 
     Attributes:

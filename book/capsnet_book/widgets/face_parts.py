@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import anywidget
 import numpy as np
 import traitlets
 
@@ -87,7 +86,7 @@ def _arrangements() -> np.ndarray:
     return np.concatenate([[FACE], others.reshape(WHOLES - 1, len(PARTS), 4)]).swapaxes(0, 1)
 
 
-class FaceParts(anywidget.AnyWidget):
+class FaceParts(_parts.Widget):
     """Four parts to drag, turn and resize, judged by a bag of parts and by a face capsule.
 
     The bag asks which parts are in the picture, the capsule whether they agree. The prediction

@@ -14,7 +14,7 @@ FIRST = 7
 """The digit that the network reads first."""
 
 
-class Glass(anywidget.AnyWidget):
+class Glass(_parts.Widget):
     """The glass network: draw a digit, take capsules out, cut votes, add rounds, push numbers.
 
     Args:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import anywidget
 import traitlets
 
 from capsnet_book.widgets import _parts
@@ -16,7 +15,7 @@ HALF = 0.5
 """The length of all bars before a reader has guessed."""
 
 
-class MarginLoss(anywidget.AnyWidget):
+class MarginLoss(_parts.Widget):
     """Ten capsule lengths to drag, and the margin loss of each as a curve.
 
     Args:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import anywidget
 import numpy as np
 import traitlets
 
@@ -22,7 +21,7 @@ _SHAPE = (len(PARTS), len(WHOLES), 4, 4)
 _APART = ((25.0, -1.5, 1.1), (-15.0, 1.1, -1.2))
 
 
-class PartVotes(anywidget.AnyWidget):
+class PartVotes(_parts.Widget):
     """A triangle and a rectangle in the plane, which both predict a house and a boat.
 
     û_j|i = W_ij u_i, with four numbers a pose: (cos, sin, x, y).

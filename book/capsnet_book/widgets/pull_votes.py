@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import anywidget
 import numpy as np
 import traitlets
 
@@ -22,7 +21,7 @@ ROUNDS = 10
 _SEVEN = 7  # among the default digits
 
 
-class PullVotes(anywidget.AnyWidget):
+class PullVotes(_parts.Widget):
     """Votes of parts for two or three wholes, arrows to pull; shares, ribbons and lengths follow.
 
     Args:

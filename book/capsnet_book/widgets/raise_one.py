@@ -7,7 +7,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import anywidget
 import traitlets
 
 from capsnet_book.widgets import _parts
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from capsnet_tutorial.model import CapsNet
 
 
-class RaiseOne(anywidget.AnyWidget):
+class RaiseOne(_parts.Widget):
     """A training of the network of ``my_capsnet.py`` in the page, shown while it learns.
 
     ``RaiseOne(rounds=1)`` trains one network, ``RaiseOne(rounds=[1, 3])`` two at once, from the

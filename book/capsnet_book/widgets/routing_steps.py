@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import anywidget
 import traitlets
 
 from capsnet_book.widgets import _parts
@@ -13,7 +12,7 @@ SHAPE = (3, 2, 2)
 """I, J and D_out of the votes: bar, stem and speck; the 7 and the 1; a place in the plane."""
 
 
-class RoutingSteps(anywidget.AnyWidget):
+class RoutingSteps(_parts.Widget):
     """Three rounds of routing as arrows and shares that move, beside the lines of Procedure 1.
 
     In the book the reader's scrolling moves them; buttons and arrow keys do so everywhere.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import anywidget
 import traitlets
 
 from capsnet_book.widgets import _parts
@@ -11,7 +10,7 @@ PLACES = 7
 """Lengths at which the reader guesses."""
 
 
-class SquashVector(anywidget.AnyWidget):
+class SquashVector(_parts.Widget):
     """A vector s in the plane, v = squash(s) in the unit disc, and the curve of their lengths.
 
     The curve is ‖v‖ = ‖s‖² / (1 + ‖s‖²). It shows once the reader has guessed, or asks for it.

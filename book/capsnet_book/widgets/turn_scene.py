@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import anywidget
 import traitlets
 
 from capsnet_book.assets import asset
@@ -20,7 +19,7 @@ def recorded_scenes() -> dict[str, Any]:
     return json.loads(asset("scenes.json").read_text(encoding="utf-8"))
 
 
-class TurnScene(anywidget.AnyWidget):
+class TurnScene(_parts.Widget):
     """Five parts of one whole among parts of none, to turn, and the votes of two networks.
 
     One votes with pose matrices, M W, one with vectors, W u. Both were trained on wholes turned by

@@ -23,7 +23,7 @@ Place = Sequence[int]
 """x0, y0, x1, y1: the places of the two digits, to the right and down from the middle."""
 
 
-class TwoDigits(anywidget.AnyWidget):
+class TwoDigits(_parts.Widget):
     """Two digits over each other, to be dragged, and the answer of the network of pairs.
 
     Args:
