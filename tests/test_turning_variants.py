@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from capsnet_book.experiments import records
+from capsnet_book.experiments import records, turning
 from capsnet_book.experiments import turning_limits as limits
 from capsnet_book.experiments import turning_variants as variants
 from capsnet_book.experiments.evidence import pack_wrong
@@ -92,7 +92,7 @@ def test_the_table_sorts_by_the_difference_and_bold_is_above_two_standard_errors
         ]
     }
     first, second, third = variants.variant_table(record).splitlines()[2:]
-    assert first == "| as it stands | 5,155 | 100 | 6.1 | 6.1 | 3.0 |  | 2 |"
+    assert first == "| as it stands, 1,000 steps | 5,155 | 100 | 6.1 | 6.1 | 3.0 |  | 2 |"
     assert second.endswith("| 5,155 | 450 | 4.1 | 4.1 | 2.0 | **+2.0 ± 0.2** | 2 |")
     assert third.endswith("| 5,155 | 100 | 6.0 | 6.0 | 3.0 | +0.0 ± 0.0 | 1 |")
 
@@ -181,10 +181,10 @@ def test_who_is_told_that_digits_are_upright_rules_out_what_would_be_upside_down
     assert told["confusion"][9][6] == 1
 
 
-# --- what chapter 19 says of the records
+# --- what chapter 19 and Results say of the records
 
 
-def test_of_the_changes_run_these_help_as_the_chapter_says():
+def test_of_the_changes_run_these_help_as_results_say():
     record = records.stored("turning_variants")
     helpful = set()
     for name in {run["arm"] for run in record["runs"]} - {"base"}:
@@ -194,7 +194,7 @@ def test_of_the_changes_run_these_help_as_the_chapter_says():
     assert helpful == {"second-layer", "wholes", "steps-2000"}
 
 
-def test_a_network_told_what_is_up_errs_as_the_chapter_says():
+def test_a_network_told_what_is_up_errs_as_results_say():
     runs = {run["arm"]: run for run in records.stored("turning_limits")["runs"]}
     page, cnn = runs["digits-long"], runs["cnn-2500"]
     counts = page["confusion"]["straight"]
@@ -221,17 +221,29 @@ def test_digits_of_training_are_misread_as_often_as_others():
             assert run["training"]["all"] == pytest.approx(validation, abs=0.009)
 
 
-def described(cell):
-    """The numbers in the description of a figure of chapter 19."""
-    path = ROOT / "book" / "chapters" / "19-capsules-that-turn.ipynb"
+def described(notebook, cell):
+    """The numbers in the description of a figure."""
+    path = ROOT / "book" / notebook
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     (figure,) = (candidate for candidate in cells if candidate["id"] == cell)
     return re.findall(r"\d+(?:\.\d+)?", figure["metadata"]["mystnb"]["image"]["alt"])
 
 
+def test_errors_at_new_angles_are_described_as_the_record_has_them():
+    record = records.stored("turning")
+    names = ["coincidence", "scalar-r3", "group-cnn", "pooled", "capsnet", "cnn", "cnn-every"]
+    wholes = turning.errors_at_new_angles(record, "wholes", names)
+    digits_misread = turning.errors_at_new_angles(record, "digits", names)
+    expected = []
+    for whole, digit in zip(wholes.values(), digits_misread.values(), strict=True):
+        expected += [f"{whole:.1f}", f"{digit:.1f}"]
+    numbers = described("chapters/19-capsules-that-turn.ipynb", "turn-controls")
+    assert [number for number in numbers if number != "2017"] == expected
+
+
 def test_the_drawings_errors_are_described_as_the_record_has_them():
     errors = records.stored("turning_decoder")["errors"]["new"]
-    assert described("turn-draws") == [
+    assert described("results.ipynb", "turn-draws") == [
         f"{errors[name]:.1f}" for name in ("drawing", "mean", "blank")
     ]
 
@@ -240,6 +252,6 @@ def test_the_confused_pairs_are_described_as_the_record_has_them():
     runs = {run["arm"]: run for run in records.stored("turning_limits")["runs"]}
     counts = runs["digits-long"]["confusion"]["straight"]
     confused = limits.digits_confused(counts, [(6, 9), (6, 7)])
-    numbers = described("turn-confused")
+    numbers = described("results.ipynb", "turn-confused")
     assert f"{confused['6 and 9']:.0f}" in numbers
     assert f"{confused['6 and 7']:.0f}" in numbers

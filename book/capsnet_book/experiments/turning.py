@@ -506,6 +506,24 @@ def error_table(found: dict[str, Any], task: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def errors_at_new_angles(
+    record: dict[str, Any], task: str, names: Sequence[str]
+) -> dict[str, float]:
+    """Return per cent wrong at new angles, the mean over the seeds, by what the arms are called.
+
+    Args:
+        record: results/turning.json.
+        task: of `TASKS`.
+        names: of the task's arms, as `ARMS` has them after the task's.
+    """
+    errors = {}
+    for name in names:
+        arm = f"{task}-{name}"
+        runs = [run for run in record["runs"] if run["arm"] == arm]
+        errors[ARMS[arm].summary] = fmean(100 * run["errors"]["new"]["all"] for run in runs)
+    return errors
+
+
 def change_table(found: dict[str, Any]) -> str:
     """Return per cent of changed upright digits misread, the mean over the seeds measured, as a
     table in Markdown.

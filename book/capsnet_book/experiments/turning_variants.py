@@ -265,7 +265,7 @@ def _reference(arm: str) -> Variant:
 
 
 VARIANTS = {
-    "base": Variant("as it stands"),
+    "base": Variant("as it stands, 1,000 steps"),
     "second-layer": Variant("a second layer of 16 larger parts", SecondLayer),
     "wholes": Variant("20 wholes, then a linear layer", lambda: Wholes(20)),
     "kinds-32": Variant("32 filters", sized(kinds=32)),
