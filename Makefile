@@ -104,8 +104,9 @@ else
 	@$(BIN)/python -m tools.refresh_notebooks
 endif
 
-stills: $(ALL) book ## take the widgets' still pictures and the front page's from the built book
+stills: $(ALL) book ## take the pictures of widgets and front page from the built book, draw the chapters' cards
 	@$(BIN)/python -m tools.pictures
+	@$(BIN)/python -m tools.cards
 
 train: $(ALL) ## train the network that comes with the module, on MNIST (50 minutes on one core), into runs/small
 	@$(BIN)/capsnet train --epochs 60 --learning-rate 0.006 --average 0.999 --rotation 12 --scale 0.12 --shear 0.15 \

@@ -17,7 +17,7 @@ from _ext.pages.cell_summary import summary
 from _ext.pages.emblems import EMBLEMS
 from _ext.pages.reading_time import chapters_by_part
 from _ext.pages.results import substitutions
-from _ext.pages.sharing import FRONT_PICTURE, shortened, tags
+from _ext.pages.sharing import FRONT_PICTURE, description_of, picture_of, shortened, tags
 from _ext.pages.tables import restacked
 from _ext.widgets.places import live_widget
 from _ext.widgets.strip import chapter_name
@@ -214,24 +214,40 @@ def widget(name: str) -> live_widget:
 
 
 @pytest.mark.parametrize(
-    ("children", "picture"),
+    ("page", "children", "picture"),
     [
-        ([figure("a1"), figure("b2"), widget("SquashVector")], "_static/stills/SquashVector.webp"),
-        ([widget("NoStill"), figure("a1"), figure("b2")], "_static/figures/a1.png"),
-        ([], FRONT_PICTURE),
+        ("book/chapters/04-squash", [widget("SquashVector")], "_static/cards/04-squash.png"),
+        ("book/solutions/04-squash", [figure("a1")], "_static/figures/a1.png"),
+        ("book/results", [figure("a1"), widget("PullVotes")], "_static/stills/PullVotes.webp"),
+        ("book/results", [widget("NoStill"), figure("a1")], "_static/figures/a1.png"),
+        ("book/cite", [], FRONT_PICTURE),
     ],
-    ids=["widget", "figure", "neither"],
+    ids=["chapter", "solution", "widget", "figure", "neither"],
 )
-def test_a_shared_page_shows_its_own_picture(children: list[nodes.Node], picture: str) -> None:
-    elements = tags("Squash", document(*children), STATIC, BASE)
-    assert f'<meta property="og:image" content="{BASE}{picture}">' in elements
+def test_a_shared_page_shows_its_own_picture(
+    page: str, children: list[nodes.Node], picture: str
+) -> None:
+    assert picture_of(page, document(*children), STATIC) == picture
+
+
+def test_every_chapter_has_a_card_and_no_two_look_alike() -> None:
+    cards = [
+        STATIC / "cards" / f"{path.stem}.png" for path in (ROOT / "book/chapters").glob("*.ipynb")
+    ]
+    assert len({card.read_bytes() for card in cards}) == len(cards)
+
+
+def test_a_shared_page_says_what_it_is_about() -> None:
+    description = description_of(document())
+    elements = tags("A & B", description, "_static/a.png", BASE)
+    assert f'<meta name="description" content="{description}">' in elements
+    assert '<meta property="og:title" content="A &amp; B">' in elements
+    assert f'<meta property="og:image" content="{BASE}_static/a.png">' in elements
+    assert "long enough" in description
 
 
 def test_a_shared_page_without_an_address_has_no_picture() -> None:
-    elements = tags("A & B", document(), STATIC, None)
-    assert elements[2] == '<meta property="og:title" content="A &amp; B">'
-    assert "og:image" not in "".join(elements)
-    assert "long enough" in elements[0]
+    assert "og:image" not in "".join(tags("A", "About it.", "_static/a.png"))
 
 
 def test_a_long_description_ends_at_a_word() -> None:

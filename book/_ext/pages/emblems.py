@@ -87,11 +87,11 @@ def why_capsules() -> str:
 
 
 def primary_capsules() -> str:
-    """Draw a grid of places, one of which becomes the bars of a capsule."""
-    squares = [f"M{x} {y}h14v14h-14z" for x in (12, 26) for y in (13, 27)]
-    chosen = lines("accent", "M26 13h14v14h-14z", "M44 20h8")
-    capsule = bars("accent", 60, 4, 12, 22, 7, 28, 16, 9, 20, 14)
-    return lines("quiet", *squares) + chosen + capsule
+    """Draw a grid of places, one of which has numbers that become a capsule."""
+    squares = [f"M{x} {y}h14v14h-14z" for x in (10, 24) for y in (13, 27)]
+    chosen = lines("accent", "M24 13h14v14h-14z")
+    numbers = bars("quiet", 46, 5, 12, 22, 7, 28)
+    return lines("quiet", *squares) + chosen + numbers + arrows("accent", (72, 46, 13, -32))
 
 
 def squash() -> str:
@@ -146,19 +146,18 @@ def sixteen_numbers() -> str:
 
 
 def what_the_numbers_mean() -> str:
-    """Draw a row of bars."""
-    return bars("accent", 16, 8, 14, 30, 8, 22, 5, 18, 34, 10, 26)
+    """Draw an upright 4 and a leaning one, and below each a capsule that points as it leans."""
+    upright = lines("quiet", four(34, 4)) + arrows("quiet", (31, 50, 0, -18))
+    leaning = turned(four(66, 4), 32, (64, 15)) + arrows("accent", (60, 50, 9.5, -15.3))
+    return upright + leaning + lines("quiet", "M60 50v-18")
 
 
 def who_votes_who_decides() -> str:
-    """Draw a ring that is open at one place, and the vote that decides."""
-    ring = [(48 + 17 * cos(step * 0.72), 27 + 15 * sin(step * 0.72)) for step in range(8)]
-    (x, y), (last_x, last_y) = ring[0], ring[-1]
-    path = lines(
-        "quiet", f"M{x:.0f} {y:.0f}", *(f"L{right:.0f} {down:.0f}" for right, down in ring)
-    )
-    gap = lines("contrast", f"M{last_x:.0f} {last_y:.0f}L{x:.0f} {y:.0f}")
-    return path + gap + arrows("accent", (48, 27, 14, -8))
+    """Draw a table with nine seats, one of which is far larger."""
+    seats = [(48 + 19 * cos(step * 0.7), 27 + 19 * sin(step * 0.7)) for step in range(1, 9)]
+    table = '<circle class="quiet" cx="48" cy="27" r="11"/>'
+    chair = dots([(67, 27)], "wide contrast", 6)
+    return table + dots(seats, "", 2.4) + chair + arrows("contrast", (60, 27, -14, 0))
 
 
 def message_passing() -> str:

@@ -1,7 +1,8 @@
 """What a page says of itself to those who link to it: a description, and a card with a picture.
 
-A card's title is the page's own, without number and markup. Its picture is that of the page's first
-widget, else of its first figure, else of the front page.
+A card's title is the page's own, without number and markup. A chapter has a picture of its own
+(`tools/cards.py`); another page has that of its first widget, else of its first figure, else of
+the front page.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from sphinx.application import Sphinx
 
 from ..widgets.places import live_widget
 from ..widgets.stills import FOLDER as STILLS
+from ..widgets.strip import CHAPTER
 
 SHORT = 40  # letters: a paragraph of fewer says nothing of the page
 LENGTH = 160  # letters: search engines show no more
@@ -23,6 +25,7 @@ HAN = re.compile(r"[\u4e00-\u9fff]")
 HAN_WIDTH = 2  # a Chinese character says as much as two letters
 PAUSE = re.compile(r"[ ，。；：！？]")
 TAG = re.compile(r"<[^>]*>")
+CARDS = "_static/cards"  # in the built book
 FRONT_PICTURE = "_static/screenshot.png"
 # The wide form of a figure, in the HTML that notebooks/figures.py writes.
 FIGURE = re.compile(r'<img src="[./]*(_static/figures/\w+\.png)"')
@@ -56,11 +59,14 @@ def shortened(text: str) -> str:
     return f"{text[: max(end for end in pauses if width(text[:end]) <= LENGTH)]} …"
 
 
-def picture_of(doctree: nodes.document, static: Path) -> str:
+def picture_of(page: str, doctree: nodes.document, static: Path) -> str:
     """Return the address, in the built book, of the picture that stands for a page.
 
     `static` is the folder `_static` of the source.
     """
+    card = f"{Path(page).name}.png"
+    if CHAPTER.match(page) and (static / Path(CARDS).name / card).exists():
+        return f"{CARDS}/{card}"
     for widget in doctree.findall(live_widget):
         still = f"{widget['look']}.webp"
         if (static / Path(STILLS).name / still).exists():
@@ -72,17 +78,16 @@ def picture_of(doctree: nodes.document, static: Path) -> str:
     return FRONT_PICTURE
 
 
-def tags(title: str, doctree: nodes.document, static: Path, base: str | None) -> list[str]:
-    """Return a page's `<meta>` elements; none for a page without a long paragraph.
+def tags(title: str, description: str, picture: str, base: str | None = None) -> list[str]:
+    """Return a page's `<meta>` elements; none for a page without a description.
 
     `base` is the address of the book: a card's picture needs a whole address.
     """
-    description = description_of(doctree)
     if not description:
         return []
     card = {"og:type": "article", "og:title": title, "og:description": description}
     if base:
-        card["og:image"] = f"{base.rstrip('/')}/{picture_of(doctree, static)}"
+        card["og:image"] = f"{base.rstrip('/')}/{picture}"
     elements = [f'<meta name="description" content="{html.escape(description)}">']
     for key, value in card.items():
         elements.append(f'<meta property="{key}" content="{html.escape(value)}">')
@@ -97,7 +102,8 @@ def describe(
         return
     title = app.env.titles[page].astext()
     static = Path(app.srcdir, "book", "_static")
-    elements = tags(title, doctree, static, app.config.html_baseurl)
+    picture = picture_of(page, doctree, static)
+    elements = tags(title, description_of(doctree), picture, app.config.html_baseurl)
     if elements:
         context["metatags"] = "\n".join([context.get("metatags", ""), *elements, ""])
 
