@@ -312,6 +312,23 @@ def test_weights_are_nudged_by_hand_and_undone(raise_one: Any) -> None:
     until(lambda: patient_picture(wall) == now[1])
 
 
+def test_a_hand_leaves_a_mark_on_the_curve(raise_one: Any) -> None:
+    """Even where nothing else happens; whoever cannot see it has it in the curve's name."""
+    trained(raise_one)
+    probe(raise_one, "primary").click()
+    labels = raise_one.locator('[data-role="curve"] .change .label')
+    words = []
+    for role, label in (("hold", "silent"), ("hold", "speaks"), ("smaller", "÷ 2")):
+        raise_one.locator(f'[data-role="{role}"]').click()
+        words.append(label)
+        expect(labels).to_have_text(words)
+    part = r"capsule \d+"
+    name = re.compile(f"{part} held silent, .*{part} speaks again, .*weights of {part} ÷ 2, after")
+    expect(raise_one.locator('[data-role="curve"]')).to_have_attribute("aria-label", name)
+    raise_one.locator('[data-role="back"]').click()
+    expect(labels).to_have_text(["silent", "speaks"])
+
+
 def test_a_click_keeps_a_part_on_the_way_to_its_buttons(raise_one: Any) -> None:
     """The way from a capsule to the buttons crosses the votes, on which no hand can be laid."""
     trained(raise_one)
@@ -555,7 +572,8 @@ def test_an_experiment_asks_takes_a_guess_and_trains_two(alone: Callable[..., An
     expect(widget.page).to_have_url(re.compile("#rounds=1,3$"))
     expect(cards.nth(0)).to_have_attribute("aria-pressed", "true")
     question = widget.locator(".question")
-    expect(question).to_contain_text("one round of routing, or three? Guess.")
+    expect(question).to_contain_text("one round of routing, or three? First guess")
+    expect(widget.locator(".sentence")).to_contain_text("your guess starts both")
     guesses = widget.locator('[data-role="guess"]')
     guesses.nth(2).focus()
     widget.page.keyboard.press("Enter")
@@ -788,7 +806,8 @@ def test_on_a_phone_the_wall_comes_first(alone: Callable[..., Any]) -> None:
         "color_scheme": "dark",
     }
     widget = alone("RaiseOne", PAGE, **phone)
-    parts = [".train", ".wall", ".sentence", ".passage", ".curve", ".pad"]
+    widget.evaluate("(widget) => widget.scrollIntoView()")
+    parts = [".train", ".wall", ".sentence", ".pad", ".passage", ".curve"]
     tops = [top for top, _ in settled(widget).evaluate(TOPS, parts)]
     assert tops == sorted(tops)
     _, (_, wall_ends), *_ = settled(widget).evaluate(TOPS, parts)
@@ -796,6 +815,31 @@ def test_on_a_phone_the_wall_comes_first(alone: Callable[..., Any]) -> None:
     train(widget)
     has_seen(widget, 100)
     assert widget.page.evaluate("document.documentElement.scrollWidth") <= 375
+
+
+COVERED = """(node) => {  // whether something lies over the top of a part
+    const { left, width, top } = node.getBoundingClientRect();
+    return !node.contains(document.elementFromPoint(left + width / 2, top + 4));
+}"""
+
+
+def test_on_a_phone_the_button_stays_in_sight_and_leads_to_pad_and_wall(
+    alone: Callable[..., Any],
+) -> None:
+    phone = {"viewport": {"width": 375, "height": 667}, "has_touch": True, "is_mobile": True}
+    widget = alone("RaiseOne", PAGE, reduced_motion="reduce", **phone)
+    press = widget.locator('[data-role="train"]')
+    for place in ("pad", "wall"):
+        part = widget.locator(f'[data-role="{place}"]').first
+        widget.locator(f'[data-role="to-{place}"]').tap()
+        expect(part).to_be_focused()
+        expect(part).to_be_in_viewport(ratio=1)
+        expect(press).to_be_in_viewport(ratio=1)
+        assert not settled(part).evaluate(COVERED)
+        assert not settled(press).evaluate(COVERED)
+    assert widget.locator(".main").bounding_box()["height"] <= 64, "it takes little of the page"
+    for button in widget.locator(".main button:visible").all():
+        assert button.bounding_box()["height"] >= 40
 
 
 def test_the_switch_brings_animals_and_only_when_it_is_asked(
@@ -839,6 +883,29 @@ def test_the_switch_brings_animals_and_only_when_it_is_asked(
     open_file(widget, file, "Opened")
     expect(widget.locator('[data-role="is"]').nth(1)).to_have_text("cat")
     expect(seen.page).to_have_url(re.compile("data=animals"))
+
+
+def test_a_training_that_was_left_is_one_press_away(alone: Callable[..., Any]) -> None:
+    """After the switch of the pictures, and after another seed."""
+    widget = alone("RaiseOne", PAGE, viewport={"width": 1280, "height": 900})
+    back = widget.locator('[data-role="bring-back"]')
+    expect(back).to_be_hidden()
+    trained(widget, 12_000)  # some seconds
+    before = attribute(widget, "seen"), attribute(widget, "right")
+    wall = patient_picture(widget.locator('[data-role="wall"]').first)
+    for press in ('[data-set="animals"]', '[data-role="another"]'):
+        address = widget.page.url
+        widget.locator(press).click()
+        expect(back).to_contain_text(f"{before[1]} of 100 right after {int(before[0]):,} images")
+        expect(widget.locator(".sentence")).to_contain_text("The network before is kept")
+        expect(widget).to_have_attribute("data-seen", "0")
+        back.click()
+        expect(widget).to_have_attribute("data-seen", before[0])
+        assert attribute(widget, "right") == before[1]
+        until(lambda: patient_picture(widget.locator('[data-role="wall"]').first) == wall)
+        assert widget.page.url.rstrip("#") == address.rstrip("#")
+        expect(back).to_be_hidden()  # what had learned nothing is not kept
+        expect(widget.locator('[data-role="train"]')).to_contain_text("Go on")
 
 
 def test_a_sign_takes_an_animals_place(alone: Callable[..., Any]) -> None:

@@ -80,6 +80,142 @@ def test_of_two_networks_one_of_which_cannot_start_none_goes_on(
     assert "no memory is left" in report["notice"]
 
 
+SESSION = """
+    // A session whose networks have learned for `seconds` by the time they are looked at.
+    let seconds = 10;
+    answers = (name) => (name === "look" ? { seconds, seen: 100 * seconds, tests: [] } : {});
+    const session = new s.Session(o.settingsWith({}).settings, async () => ({}), () => {});
+    session.sample = async () => ({});
+    session.getHundred = async () => {};
+    const settled = async () => {
+        do await rest(5);
+        while (session.loading);
+    };
+    const change = (values) => {
+        session.change(o.settingsWith(values).settings);
+        return settled();
+    };
+    const seeds = () => session.trainees.map(({ settings }) => settings.seed);
+    const begin = async () => {
+        session.act(() => session.begin(session.settings));
+        await settled();
+    };
+"""
+
+
+def test_a_training_in_whose_place_another_is_put_comes_back_with_all_that_it_was(
+    evaluate: Callable[..., Any],
+) -> None:
+    body = f"""{WORKER}{SESSION}
+        await begin();
+        session.own.images.push(new Float32Array(784));
+        session.own.labels.push(3);
+        const {{ trainees, own, history }} = session;
+        await change({{ data: "animals" }});
+        const there = [session.own.labels.length, session.earlier.latest().trainees === trainees];
+        await session.bringBack();
+        const isBack = [
+            session.trainees === trainees,
+            session.own === own,
+            session.history === history,
+            session.settings[0].data,
+            session.running,
+        ];
+        await session.bringBack(); // and the animals again
+        return {{ there, isBack, data: session.settings[0].data, own: session.own.labels }};"""
+    assert evaluate(body, **MODULES) == {
+        "there": [0, True],
+        "isBack": [True, True, True, "digits", False],
+        "data": "animals",
+        "own": [],
+    }
+
+
+def test_a_training_of_a_second_ends_and_of_long_ones_the_latest_two_are_kept(
+    evaluate: Callable[..., Any],
+) -> None:
+    body = f"""{WORKER}{SESSION}
+        seconds = 1;
+        await begin();
+        await change({{ seed: 2 }});
+        const afterShort = session.earlier.latest() ?? "none";
+        seconds = 10;
+        await change({{ seed: 3 }}); // the frame of seed 2 was taken when it began: short, too
+        for (const seed of [4, 5, 6]) await change({{ seed }});
+        const before = [];
+        for (let n = 0; n < 4; n++) {{
+            await session.bringBack();
+            before.push(...seeds());
+        }}
+        const alive = workers.filter(({{ alive }}) => alive).length;
+        session.stop();
+        const left = workers.filter(({{ alive }}) => alive).length;
+        return {{ afterShort, before, perTraining: alive / 3, left }};"""
+    report = evaluate(body, **MODULES)
+    assert report["afterShort"] == "none"
+    assert report["before"] == [5, 4, 6, 5], "each in its turn; seed 3 gave its place to others"
+    assert report["perTraining"] in (1, 2), "the others' workers have ended"
+    assert report["left"] == 0
+
+
+def test_a_sign_can_be_undone_with_the_drawings_that_it_took_the_place_of(
+    evaluate: Callable[..., Any],
+) -> None:
+    body = f"""{WORKER}{SESSION}
+        const calls = [];
+        const look = {{ seconds, seen: 1000, tests: [] }};
+        answers = (name, _, given) => {{
+            if (["teach", "goBack"].includes(name)) calls.push(name);
+            if (name === "mark") return {{ ...look, mark: 0 }};
+            return name === "look" ? look : false;
+        }};
+        await begin();
+        session.own.images.push(new Float32Array(784));
+        session.own.labels.push(8);
+        await session.takeSign({{ place: 8, images: [] }});
+        const signed = [session.own.sign.place, session.own.labels.length];
+        const can = session.canTakeBack();
+        await session.takeBack();
+        const {{ sign, labels }} = session.own;
+        return {{ signed, can, sign: sign ?? "none", own: labels, calls }};"""
+    assert evaluate(body, **MODULES) == {
+        "signed": [8, 0],
+        "can": True,
+        "sign": "none",
+        "own": [8],
+        "calls": ["teach", "teach", "goBack"],  # what it learns from first: it sets the rate
+    }
+
+
+def test_the_curve_has_a_mark_for_each_hand_until_the_moment_that_is_shown(
+    evaluate: Callable[..., Any],
+) -> None:
+    body = """
+        const history = new h.History();
+        const causes = [
+            { kind: "hold", network: 1, part: "primary", at: 5, value: true },
+            { kind: "nudge", network: 0, part: "maps", at: 5, value: 0.5 },
+            { kind: "hold", network: 1, part: "primary", at: 5, value: false },
+            { kind: "sign" },
+        ];
+        causes.forEach((cause, n) => {
+            const seen = 1000 * (n + 1);
+            history.keepMark([{ seen, mark: n }, { seen: seen + 16, mark: n }], cause);
+            history.keep([{ seen: 1.5 * seen }, { seen: 1.5 * seen }]);
+        });
+        const words = (moments) => c.changesIn(moments).map(c.inWords);
+        return [words(history.moments), words(history.moments.slice(0, 2))];"""
+    modules = {"h": "playground/history.js", "c": "playground/causes.js"}
+    all_marks, first = evaluate(body, **modules)
+    assert all_marks == [
+        "capsule 5 held silent, after 1,016 images",
+        "weights of feature map 6 ÷ 2, after 2,000 images",
+        "capsule 5 speaks again, after 3,016 images",
+        "your sign, after 4,000 images",
+    ]
+    assert first == all_marks[:1]
+
+
 # --- what a training does with digits and rate, seen by a network that only remembers
 
 REMEMBERED = """
@@ -244,6 +380,7 @@ def test_what_came_out_of_an_experiment_is_said_in_one_place(evaluate: Callable[
             own: {},
             watched: { network: 0 },
             history: { firstMark() {} },
+            earlier: { latest() {} },
             frames: () => frames,
         };
         return [w.inWords(session), w.nameOf(settings, 0), w.nameOf(settings, 1)];"""
@@ -270,7 +407,7 @@ def test_an_experiment_comes_out_once_both_have_learned(
 @pytest.mark.parametrize(
     ("guess", "errors", "words"),
     [
-        (None, [None, None], "Which? Guess."),
+        (None, [None, None], "Which? First guess; then both train."),
         (2, [None, 3.0], "You say: the second. Watch."),
         (2, [9.0, 3.0], "As you said. It came out: the second, 9.0 % wrong against 3.0 %."),
         (0, [9.0, 3.0], "You said: the first. It came out: the second"),

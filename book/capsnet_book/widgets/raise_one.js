@@ -7,6 +7,7 @@ import { makeCurve } from "./playground/charts.js";
 import { makeComparison } from "./playground/comparison.js";
 import { makeExperiments } from "./playground/experiments.js";
 import { makeHand } from "./playground/hand.js";
+import { makeJump } from "./playground/jumps.js";
 import { makeKeeping } from "./playground/keeping.js";
 import { makeNetworkView } from "./playground/network_view.js";
 import { Session } from "./playground/session.js";
@@ -14,7 +15,7 @@ import { makeSetSwitch } from "./playground/set_switch.js";
 import { fromAddress, settingsWith, toAddress, toPython } from "./playground/settings.js";
 import { makeSettingsTable } from "./playground/settings_table.js";
 import { makeShare } from "./playground/share.js";
-import { makeTimeline } from "./playground/timeline.js";
+import { makeTimeline, makeWayBack } from "./playground/timeline.js";
 import { makeHundred } from "./playground/wall.js";
 import { inWords } from "./playground/words.js";
 import { restWhileHidden } from "./shared/rest.js";
@@ -93,9 +94,10 @@ function makeSession(widget) {
 
 /** Lay the parts out. On wide pages the stylesheet gives each its place, on a phone its order. */
 function makeScene(parts) {
-  const { bar, experiments, walls, timeline, view, curve, comparison, hand } = parts;
+  const { bar, experiments, walls, timeline, wayBack, view, curve, comparison, hand } = parts;
   const wallNodes = walls.map(({ node }) => node);
-  const wallsAndTime = element("div", { class: "walls" }, ...wallNodes, timeline.node);
+  const time = [timeline.node, wayBack.node];
+  const wallsAndTime = element("div", { class: "walls" }, ...wallNodes, ...time);
   return element(
     "div",
     { class: "scene" },
@@ -110,24 +112,32 @@ function makeScene(parts) {
   );
 }
 
+/** Make the ways that a phone needs, where wall and pad are not on one screen. */
+const makeJumps = (wall, hand) => [
+  makeJump("to-wall", t`Wall`, t`To the wall`, wall.node, wall.target),
+  makeJump("to-pad", t`✎ Draw`, t`To the pad: teach it your hand`, hand.node, hand.target),
+];
+
 function build(widget) {
   const { root, model } = widget;
   const session = makeSession(widget);
   const addressed = model.get("addressed") && root.closest("figure.live-widget") !== null;
   const settings = tieSettings(widget, session, addressed);
   const share = makeShare(widget, session, settings.repeats);
-  const bar = makeBar(session, share.button);
   const view = makeNetworkView(widget, session);
   const walls = [makeHundred(widget, session, 0), makeHundred(widget, session, 1)];
   const timeline = makeTimeline(session);
+  const wayBack = makeWayBack(session);
   const curve = makeCurve(widget, session);
   const comparison = makeComparison(widget, session);
   const hand = makeHand(widget, session);
+  const bar = makeBar(session, share.button, [...makeJumps(walls[0], hand), wayBack.small]);
   const table = makeSettingsTable(session);
   const sets = makeSetSwitch(session);
   const experiments = makeExperiments(session, sets.node);
   const artists = makeArtists(session);
-  const scene = makeScene({ bar, experiments, walls, timeline, view, curve, comparison, hand });
+  const network = { view, curve, comparison, hand };
+  const scene = makeScene({ bar, experiments, walls, timeline, wayBack, ...network });
   const { say } = widget.layOut({
     stage: scene,
     hands: [hand.more, artists.node, table.node, makeKeeping(widget, session)],
@@ -156,8 +166,8 @@ function build(widget) {
     });
     const words = inWords(session);
     sayOnce([words], words);
-    for (const part of [settings, bar, share, sets, experiments, timeline, table, artists])
-      part.show(frames);
+    const quick = [settings, bar, share, sets, experiments, timeline, wayBack, table, artists];
+    for (const part of quick) part.show(frames);
     turns.begin();
     goOn();
   };

@@ -38,8 +38,13 @@ function makePaces(session) {
   return { node, show };
 }
 
-/** Make the bar. @param {any} session @param {Element} share  the button */
-export function makeBar(session, share) {
+/**
+ * Make the bar.
+ * @param {any} session
+ * @param {Element} share  the button
+ * @param {Element[]} jumps  ways to other parts, for a phone
+ */
+export function makeBar(session, share, jumps) {
   const press = () => session.act(() => (session.running ? session.pause() : session.train()));
   const train = pushButton("train", t`▶ Train`, press, { class: "primary-action train" });
   const over = pushButton("over", t`Start over`, () => session.act(() => session.restart()));
@@ -48,8 +53,9 @@ export function makeBar(session, share) {
   );
   const counters = makeCounters();
   const paces = makePaces(session);
-  const main = element("div", { class: "main" }, train, over, another, share);
-  const node = element("div", { class: "top" }, main, counters.node, paces.node);
+  const main = element("div", { class: "main" }, train, ...jumps);
+  const again = element("div", { class: "again" }, over, another, share);
+  const node = element("div", { class: "top" }, main, again, counters.node, paces.node);
 
   function show(/** @type {import("./untrained.js").Frame[]} */ frames) {
     const started = session.trainees.length > 0;

@@ -3,12 +3,14 @@ import { makeChart } from "../shared/chart.js";
 import { axes } from "../shared/controls.js";
 import { t } from "../shared/t.js";
 import { memoized, svg } from "../shared/ui.js";
+import { changesIn, inWords, marksOf } from "./causes.js";
 
 const FLOOR = 0.8; // per cent, at the foot
 export const TICKS = [1, 3, 10, 30, 90]; // per cent
 const FIRST = 125; // digits, at the left end
 const ACROSS = [250, 1000, 4000, 16_000, 64_000]; // digits
 const HEIGHT = 190;
+const TOP = 10;
 export const LEFT = 44;
 
 /** @typedef {number[][]} Curve  points [digits seen, share of errors] */
@@ -25,7 +27,7 @@ export function errorAxes({ width, height }, whole) {
     height,
     left: LEFT,
     right: 26,
-    top: 10,
+    top: TOP,
     bottom: 26,
     x: [FIRST, most],
     y: [FLOOR, 100],
@@ -43,8 +45,9 @@ export const pointsOf = (curve) =>
  * @param {number} width
  * @param {Curve[]} curves  until the moment that is shown
  * @param {Curve[]} whole  until now
+ * @param {import("./causes.js").Change[]} changes  until the moment that is shown
  */
-function pictureOf(width, curves, whole) {
+function pictureOf(width, curves, whole, changes) {
   const { plan, digits } = errorAxes({ width, height: HEIGHT }, whole);
   const kindOf = (k) => (k === 0 ? "first" : "second");
   const later = whole.map((curve, k) =>
@@ -66,6 +69,7 @@ function pictureOf(width, curves, whole) {
     ...plan.beside(TICKS, 8, (y) => `${y} %`),
     ...plan.below(digits, 18, (x) => x.toLocaleString("en")),
     ...later,
+    ...marksOf(plan, TOP, changes),
     ...lines,
   ];
 }
@@ -79,7 +83,11 @@ export function makeCurve(widget, session) {
   let curves = [];
   /** @type {Curve[]} */
   let whole = [];
-  const chart = makeChart(widget, "curve", HEIGHT, (width) => pictureOf(width, curves, whole));
+  /** @type {import("./causes.js").Change[]} */
+  let changes = [];
+  const chart = makeChart(widget, "curve", HEIGHT, (width) =>
+    pictureOf(width, curves, whole, changes),
+  );
   chart.caption.textContent = t`wrong, of 500 images that it never learns from · by images seen`;
 
   const renew = memoized(() => {
@@ -87,7 +95,7 @@ export function makeCurve(widget, session) {
       const [digits, share] = curve.at(-1);
       return t`${(100 * share).toFixed(1)} % wrong after ${digits} images`;
     });
-    const words = errors.join(t`; `) || t`nothing yet`;
+    const words = [...errors, ...changes.map(inWords)].join(t`; `) || t`nothing yet`;
     chart.picture.setAttribute("aria-label", t`Errors against images seen: ${words}`);
     chart.refresh();
   });
@@ -95,7 +103,8 @@ export function makeCurve(widget, session) {
   function show(/** @type {import("./untrained.js").Frame[]} */ frames) {
     curves = curvesOf(frames);
     whole = curvesOf(session.present());
-    renew([JSON.stringify(curves), JSON.stringify(whole)]);
+    changes = changesIn(session.untilShown());
+    renew([curves, whole, changes.map(inWords)].map((part) => JSON.stringify(part)));
   }
 
   return { node: chart.node, show };

@@ -195,5 +195,6 @@ class Hand {
  */
 export function makeHand(widget, session) {
   const hand = new Hand(widget, session);
-  return { node: hand.node, more: hand.more, show: () => hand.show() };
+  const target = hand.pad.canvas;
+  return { node: hand.node, target, more: hand.more, show: () => hand.show() };
 }

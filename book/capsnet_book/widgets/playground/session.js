@@ -3,6 +3,7 @@
 import { readSafetensors } from "../shared/core.js";
 import { t } from "../shared/t.js";
 import { hundredAnimals } from "./animals.js";
+import { EarlierTrainings } from "./earlier.js";
 import { configOf, fromSafetensors, toSafetensors } from "./files.js";
 import { History } from "./history.js";
 import { unpackHundred } from "./hundred.js";
@@ -32,6 +33,7 @@ export class Session {
   loading = false;
   notice = ""; // what went wrong, or was done, in words
   history = new History();
+  earlier = new EarlierTrainings(); // in whose place there are others by now
   /** @type {number | undefined} */
   moment; // of the history, that is shown; undefined: now
   /** @type {Record<string, import("./hundred.js").Hundred>} */
@@ -154,14 +156,51 @@ export class Session {
     if (this.running) await this.#run();
   }
 
+  /** Put these networks in the place of others, which rest. */
   #replace(trainees, settings) {
-    for (const trainee of this.trainees) trainee.stop();
-    this.trainees = trainees;
-    this.settings = settings;
-    this.history = new History();
+    this.earlier.keep({ trainees: this.trainees, history: this.history });
+    this.#take({ trainees, history: new History() }, settings);
     this.history.keep(this.present());
+  }
+
+  #take(/** @type {import("./earlier.js").Earlier} */ { trainees, history }, settings) {
+    this.trainees = trainees;
+    this.history = history;
+    this.settings = settings;
     this.moment = undefined;
     this.watched.network = Math.min(this.watched.network, settings.length - 1);
+  }
+
+  /** Bring the networks back in whose place these were put; these rest in their stead. */
+  async bringBack() {
+    if (!this.earlier.latest()) return;
+    this.#generation++; // networks that are on their way come too late
+    const { trainees, history } = this;
+    const training = this.earlier.exchange({ trainees, history });
+    const [{ settings, own }] = training.trainees;
+    this.#takeOwn(settings.data, own);
+    this.#take(
+      training,
+      training.trainees.map((trainee) => trainee.settings),
+    );
+    this.set({ running: false, loading: false });
+    this.#tellOwn(); // who drew more digits meanwhile has them there, too
+    await this.#look();
+  }
+
+  /** Take what the reader drew for a set of pictures, and put aside what there is for another. */
+  #takeOwn(/** @type {string} */ data, /** @type {import("./batches.js").OwnDigits} */ own) {
+    this.#otherOwn[this.settings[0].data] = this.own;
+    this.own = own;
+    delete this.#otherOwn[data];
+  }
+
+  /** Let the networks learn from the reader's pictures as they are now. */
+  #tellOwn() {
+    for (const trainee of this.trainees) {
+      trainee.own = this.own;
+      trainee.call("teach", this.own);
+    }
   }
 
   async #lookAt(trainees) {
@@ -237,29 +276,45 @@ export class Session {
   async #touch(/** @type {string} */ name, /** @type {any[]} */ ...given) {
     const { trainees, watched } = this;
     if (trainees.length === 0) return;
-    const marks = trainees.map(({ call }) => call("mark", watched.tile));
-    const touch = trainees[watched.network].call(name, ...given);
-    const frames = await Promise.all(marks);
-    await touch;
+    const { network } = watched;
+    const [part, at, value] = given;
+    const marked = this.#mark({ kind: name, network, part, at, value });
+    await trainees[network].call(name, ...given);
+    await marked;
     if (trainees !== this.trainees) return; // they were replaced meanwhile
-    this.history.keepMark(frames);
-    this.moment = undefined;
     await this.#look();
     this.settings = [...this.settings]; // the address says that a hand was laid on it
     this.changed();
   }
 
-  /** Take back the last hand that was laid on a network. */
+  /**
+   * Keep a way back to the networks as they stand now, before the reader changes them.
+   * @param {import("./history.js").Cause} cause
+   */
+  async #mark(cause) {
+    const { trainees, watched } = this;
+    const frames = await Promise.all(trainees.map(({ call }) => call("mark", watched.tile)));
+    if (trainees !== this.trainees || trainees.length === 0) return;
+    this.history.keepMark(frames, cause);
+    this.moment = undefined;
+  }
+
+  /** Take back the last hand that was laid on a network, or the last sign. */
   takeBack() {
     return this.#inTurn(async () => {
       if (this.canTakeBack()) await this.#goBack(this.history.lastMark());
     });
   }
 
-  /** Let the networks stand as at a moment before a hand was laid on one of them. */
+  /** Let the networks stand as at a moment before the reader changed them. */
   async #goBack(/** @type {number} */ moment) {
     const [{ mark }] = this.history.moments[moment];
     const { trainees } = this;
+    const signed = this.history.causesFrom(moment).find(({ kind }) => kind === "sign");
+    if (signed) {
+      this.own = signed.own;
+      this.#tellOwn();
+    }
     await Promise.all(trainees.map(({ call }) => call("goBack", mark)));
     if (trainees !== this.trainees) return;
     this.history.forgetFrom(moment);
@@ -296,13 +351,11 @@ export class Session {
   change(settings, notice = "") {
     const [{ data: before }] = this.settings;
     const [{ data }] = settings;
+    const isOther = data !== before;
+    if (isOther) this.#takeOwn(data, this.#otherOwn[data] ?? nothingOfTheirs());
     this.settings = settings;
     this.moment = undefined;
-    if (data !== before) {
-      this.#otherOwn[before] = this.own;
-      this.own = this.#otherOwn[data] ?? nothingOfTheirs();
-      this.act(() => this.getHundred());
-    }
+    if (isOther) this.act(() => this.getHundred());
     this.act(() => this.restart(), notice);
   }
 
@@ -315,7 +368,7 @@ export class Session {
   teach(/** @type {Float32Array} */ image, /** @type {number} */ label) {
     this.own.images.push(image);
     this.own.labels.push(label);
-    for (const { call } of this.trainees) call("teach", this.own);
+    this.#tellOwn();
     return this.#look();
   }
 
@@ -323,7 +376,13 @@ export class Session {
    * Take a sign of the reader's in the place of a digit, or none, and let the networks learn it.
    * @param {import("./sign.js").Sign | undefined} sign
    */
-  takeSign(sign) {
+  async takeSign(sign) {
+    await this.#inTurn(() => this.#changeSign(sign));
+    return this.train();
+  }
+
+  async #changeSign(/** @type {import("./sign.js").Sign | undefined} */ sign) {
+    await this.#mark({ kind: "sign", own: this.own });
     const place = sign?.place ?? this.own.sign?.place;
     const isOther = this.own.labels.map((label) => label !== place);
     this.own = {
@@ -331,9 +390,8 @@ export class Session {
       labels: this.own.labels.filter((_, n) => isOther[n]),
       sign,
     };
-    for (const { call } of this.trainees) call("teach", this.own);
+    this.#tellOwn();
     this.settings = [...this.settings]; // the address says that there is one
-    return this.train();
   }
 
   /** Return what the ten classes are called. @returns {string[]} */
@@ -384,5 +442,6 @@ export class Session {
     this.#generation++; // what is on its way comes too late
     for (const trainee of this.trainees) trainee.stop();
     this.trainees = [];
+    this.earlier.stop();
   }
 }

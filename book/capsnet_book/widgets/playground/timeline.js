@@ -1,14 +1,15 @@
 // The timeline under the wall: a slider from fog to handwriting. Its right end is now.
 import { rangeInput } from "../shared/controls.js";
 import { t } from "../shared/t.js";
-import { element, setAttributes } from "../shared/ui.js";
+import { element, pushButton, setAttributes, write } from "../shared/ui.js";
 
 const NOW = t`now`;
 
 /** Return a moment in words. @param {import("./untrained.js").Frame[]} frames */
-function inWords([{ seen, mark }]) {
+function inWords([{ seen, cause }]) {
   const after = t`after ${seen.toLocaleString("en")} images`;
-  return mark === undefined ? after : t`${after}, before your hand`;
+  if (!cause) return after;
+  return cause.kind === "sign" ? t`${after}, before your sign` : t`${after}, before your hand`;
 }
 
 /** Make the timeline. @param {any} session */
@@ -38,4 +39,40 @@ export function makeTimeline(session) {
   }
 
   return { node, show };
+}
+
+/**
+ * Return what a training has come to, in words.
+ * @param {import("./earlier.js").Earlier} training
+ */
+function resultOf({ trainees }) {
+  const frames = trainees.flatMap(({ frame }) => (frame ? [frame] : []));
+  const right = frames.map((frame) => frame.right).join(" | ");
+  const seen = Math.max(...frames.map((frame) => frame.seen));
+  return t`${right} of 100 right after ${seen.toLocaleString("en")} images`;
+}
+
+/**
+ * Make the button that brings the training back in whose place another one was put, and a small one
+ * that does the same where a phone's row has room for a sign alone.
+ * @param {any} session
+ */
+export function makeWayBack(session) {
+  const words = element("small");
+  const press = () => session.act(() => session.bringBack());
+  const node = pushButton("bring-back", t`↶ The network before`, press, { hidden: "" });
+  const small = pushButton("bring-back-small", "↶", press, { hidden: "", class: "jump" });
+  node.append(words);
+
+  function show() {
+    const training = session.earlier.latest();
+    node.hidden = !training;
+    small.hidden = !training;
+    if (!training) return;
+    const result = resultOf(training);
+    write(words, result);
+    setAttributes(small, { "aria-label": t`The network before: ${result}` });
+  }
+
+  return { node, small, show };
 }

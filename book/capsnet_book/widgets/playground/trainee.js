@@ -5,6 +5,7 @@ import { trainingSource } from "./training.worker.js";
 /**
  * @typedef {object} Trainee
  * @property {any} settings
+ * @property {import("./batches.js").OwnDigits} own  the reader's pictures that it learns from
  * @property {(name: string, ...given: any[]) => Promise<any>} call  Ask the training by name
  *   (training.js). The answer is undefined once the trainee was stopped.
  * @property {() => void} stop  End its workers and all calls that wait for them.
@@ -43,7 +44,7 @@ export async function startTrainee(settings, sample, own, tensors) {
   }
   const call = (/** @type {string} */ name, /** @type {any[]} */ ...given) =>
     training.call(name, given);
-  return { settings, call, stop, apart: examiner !== undefined };
+  return { settings, own, call, stop, apart: examiner !== undefined };
 }
 
 /**

@@ -26,6 +26,7 @@ const FOG = 0.5; // what it would draw, in every pixel
  * @property {import("./silence.js").Silent} [silent]  the parts that are held silent
  * @property {number} [touches]  how often a hand was laid on it
  * @property {number} [mark]  of a moment before a hand: its number, for the way back
+ * @property {import("./history.js").Cause} [cause]  what the reader changed at that moment
  * @property {number | string} right  of the hundred; "" before anything was computed
  * @property {number} seen  digits
  * @property {number} seconds  of learning
@@ -72,7 +73,7 @@ export function untrainedFrame({ types, seed }, hundred, tile) {
       label: hundred?.labels[tile],
       u: noise(PLACES * types * D_IN, 1 / 20),
       c: new Float32Array(PLACES * types * J).fill(1 / J),
-      lengths: new Float32Array(J),
+      lengths: new Float32Array(J).fill(Number.NaN), // nothing was computed
       drawing: fog,
     },
   };

@@ -149,5 +149,5 @@ export function makeHundred(widget, session, k) {
     renew([frames[k], settings, selected, widget.colours, isPast], frames[k], selected);
   }
 
-  return { node: wall.figure, show };
+  return { node: wall.figure, target: wall.canvas, show };
 }

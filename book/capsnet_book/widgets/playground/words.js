@@ -26,8 +26,13 @@ const LOST = 4000; // digits after which a network should name more than LEAST o
 const LEAST = 35;
 const RECENT = 4000; // digits after a hand was laid on it during which it is spoken of
 const TOO_CLOSE = 3; // of a hundred: what one pair cannot tell
+const YOUNG = 500; // digits before which it is said that another network rests
 
+const RESTS = t` The network before is kept: a button under the wall brings it back.`;
 const SLOW = t` (WebAssembly is not allowed here: plain JavaScript learns, slowly.)`;
+
+const GUESS_FIRST = t`Two networks that differ in one thing. First guess below what comes out: your
+  guess starts both.`;
 
 /** Return what a session is doing. @param {any} session */
 export function inWords(session) {
@@ -35,13 +40,16 @@ export function inWords(session) {
   if (notice) return notice;
   const { fetching, untrained } = setOf(session.settings);
   if (loading && !trainees.length) return fetching;
-  if (!trainees.length) return untrained;
   const [frame, other] = session.frames();
+  const before = frame.seen < YOUNG && session.earlier.latest() ? RESTS : "";
+  const waitsForGuess = !running && frame.seen === 0 && experimentOf(session.settings);
+  if (waitsForGuess) return GUESS_FIRST + before;
+  if (!trainees.length) return untrained;
   if (moment !== undefined) return t`Back then: ${stateOf(session, frame, other)}`;
   if (pace === "step" && frame.loss && running) return stepOf(session, frame);
   const paused = running ? "" : t` (Paused.)`;
   const slow = frame.plain ? SLOW : "";
-  return stateOf(session, frame, other) + paused + slow;
+  return stateOf(session, frame, other) + before + paused + slow;
 }
 
 /**

@@ -123,6 +123,7 @@ export function makePad({ drawn, settled, invitation = t`draw a digit here` }) {
   }
 
   return {
+    canvas,
     frame: element("div", { class: "pad-frame" }, canvas, hint, announcement),
     buttons: element(
       "div",
