@@ -16,6 +16,8 @@ export const hasInk = (pixels) => pixels.some((grey) => grey > 0);
 
 /** How far a fader goes, either way. */
 export const REACH = 0.6;
+/** By how much of itself an even share may differ and is still called even. */
+const EVEN = 0.15;
 /** The most rounds of routing that can be set. */
 export const MOST_ROUNDS = 10;
 
@@ -231,6 +233,9 @@ const SENTENCES = {
     if (!isKept(focus)) return t`Capsule ${at} is out: nobody hears it.`;
     const length = format(Math.hypot(...seen.u.subarray(at * D_in, (at + 1) * D_in)));
     const { vote, coupling } = strongestVote(focus, session);
+    if (isEven(coupling, J))
+      return t`Capsule ${at} sees this patch, is ${length} long, and prefers no class: its largest
+        share is ${percent(coupling)}.`;
     const share = t`its largest share, ${percent(coupling)}, to the ${names[vote % J]}`;
     return t`Capsule ${at} sees this patch, is ${length} long, and gives ${share}.`;
   },
@@ -240,7 +245,11 @@ const SENTENCES = {
     const capsule = Math.floor(at / J);
     const name = names[at % J];
     if (!isKept(focus)) return t`The vote of capsule ${capsule} for the ${name} is cut.`;
-    const share = percent(answer.c.at(-1)[at]);
+    const coupling = answer.c.at(-1)[at];
+    const share = percent(coupling);
+    if (isEven(coupling, J))
+      return t`Capsule ${capsule} votes: “if this is a ${name}, it looks so.”
+        The vote is û = W u; its share, ${share}, is an even one.`;
     return t`Capsule ${capsule} votes: “if this is a ${name}, it looks so.”
       The vote is û = W u, and ${share} of the capsule goes to it.`;
   },
@@ -251,6 +260,9 @@ const SENTENCES = {
     const name = network.names[at];
     if (!isKept(focus)) return t`The ${name} is held down: no vote reaches it.`;
     const { vote, coupling } = strongestVote(focus, session);
+    if (isEven(coupling, network.J))
+      return t`The ${name} is ${format(answer.lengths[at])} long. No capsule prefers it: the largest
+        share that one gives is ${percent(coupling)}.`;
     const feeder = t`Capsule ${Math.floor(vote / network.J)} gives it the largest share of itself`;
     return t`The ${name} is ${format(answer.lengths[at])} long. ${feeder}, ${percent(coupling)}.`;
   },
@@ -263,6 +275,10 @@ const SENTENCES = {
     return t`${number}, pushed by ${format(push, 2, true)}.`;
   },
 };
+
+/** Whether a share is the one that each of J classes gets where a capsule prefers none. */
+const isEven = (/** @type {number} */ coupling, /** @type {number} */ J) =>
+  Math.abs(coupling * J - 1) < EVEN;
 
 /** The strongest vote of a capsule below, or for a class, that is not cut. @param {Focus} focus */
 function strongestVote(focus, { answer, votes, network: { I, J } }) {

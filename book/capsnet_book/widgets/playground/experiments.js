@@ -85,7 +85,9 @@ export function outcomeOf([first, second]) {
 export function inWords({ question, guesses }, guess, errors) {
   const outcome = outcomeOf(errors);
   if (outcome === undefined)
-    return guess === undefined ? t`${question} Guess.` : t`You say: ${guesses[guess]}. Watch.`;
+    return guess === undefined
+      ? t`${question} First guess; then both train.`
+      : t`You say: ${guesses[guess]}. Watch.`;
   const [first, second] = errors.map((error) => error.toFixed(1));
   const result = t`It came out: ${guesses[outcome]}, ${first} % wrong against ${second} %. One pair
     is no proof: ten more seeds tell.`;
@@ -114,7 +116,10 @@ export function makeExperiments(session, sets) {
   const about = { class: "experiments", role: "group", "aria-label": title };
   const node = element("div", about, row, panel);
 
-  /** Take the experiment's settings; pressed again, only the usual network is left. */
+  /**
+   * Take the experiment's settings, and wait for a guess; pressed again, only the usual network is
+   * left.
+   */
   function choose(/** @type {Experiment} */ experiment) {
     const [first] = session.settings;
     const { seed, data } = first;
@@ -122,6 +127,7 @@ export function makeExperiments(session, sets) {
     const { settings } = isChosen
       ? settingsWith({ seed, data })
       : { settings: settingsOf(experiment, first) };
+    if (!isChosen) session.pause();
     session.change(settings);
   }
 

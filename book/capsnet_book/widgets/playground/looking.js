@@ -28,7 +28,8 @@ const HELD = t`Enter holds it silent, or lets it speak.`;
 const PARTS = { maps: HELD, primary: HELD, predictions: "", classes: "" };
 const HINT = t`Point at any part; a click keeps it. `;
 const PINNED = t` Kept here; Esc lets go.`;
-const NOTHING = t`Press Train: then each part of the network says what it computes.`;
+const NOTHING = t`Nothing is computed yet: no length is known, and each class has an even share.
+  Press Train: then each part says what it computes.`;
 /** A click on one of these lets no part go. */
 const CONTROLS = [
   "button",

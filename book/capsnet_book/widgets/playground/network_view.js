@@ -3,7 +3,7 @@
 // it draws of its answer.
 import { makePen } from "../glass/pen.js";
 import { paintVotes } from "../glass/votes.js";
-import { makeBars } from "../shared/bars.js";
+import { LONG, makeBars } from "../shared/bars.js";
 import { fitCanvas, measure } from "../shared/controls.js";
 import { thumbnail } from "../shared/digits.js";
 import { t } from "../shared/t.js";
@@ -152,7 +152,7 @@ export function makeNetworkView(widget, session) {
     votes.draw();
     bars.list.classList.toggle("mistaken", isMistake);
     bars.name(session.names());
-    bars.show(lengths, answer);
+    bars.show(lengths, answer, (length, j) => j === answer && length >= LONG);
     drawing.hidden = picture.length === 0;
     if (picture.length) widget.painter.paint(drawing, picture);
   }

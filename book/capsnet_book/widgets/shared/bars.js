@@ -8,16 +8,18 @@ const LEAST = 0.02; // of an upright bar: a line that says where it stands
 
 /**
  * A bar along one edge of its rail, and its number beside it. show(x) fills it; from 1 on it is
- * full. It grows by a scale, which moves nothing in the page.
+ * full, and of NaN, which is not known, it shows a dash. It grows by a scale, which moves nothing
+ * in the page.
  * @param {"width" | "height"} edge  of the rail, along which the bar grows
  */
 export function makeBar(edge = "width") {
   const fill = element("span", { class: "fill" });
   const value = element("span", { class: "value" });
   const show = (/** @type {number} */ x) => {
-    const share = clamp(x, 0, 1);
+    const isKnown = !Number.isNaN(x);
+    const share = isKnown ? clamp(x, 0, 1) : 0;
     fill.style.scale = edge === "width" ? `${share} 1` : `1 ${Math.max(share, LEAST)}`;
-    write(value, format(x));
+    write(value, isKnown ? format(x) : "–");
   };
   return { rail: element("span", { class: "rail" }, fill), value, show };
 }
