@@ -53,8 +53,8 @@ def load_weights(path: str | Path, parts: Parts | None = None) -> CapsNet:
     """Return the CapsNet in a file that `save_weights` wrote, in eval mode, float32.
 
     A file of tensors without metadata, as `safetensors` writes a ``state_dict``, can be read too if
-    names and shapes are those of the small or of the paper's network. The network then has three
-    rounds of routing: their number cannot be told from tensors.
+    names and shapes are those of a CapsNet, of any sizes. The network then has three rounds of
+    routing: their number cannot be told from tensors.
 
     Args:
         path: of the file.
@@ -69,7 +69,11 @@ def load_weights(path: str | Path, parts: Parts | None = None) -> CapsNet:
     expect(isinstance(parts, Parts), "Parts, such as Parts(routing=my_route)", repr(parts))
     tensors, about = read_tensors(path)
     if not about:
-        about = {"config": asdict(_preset_of(tensors, f"others in {path}"))}
+        config = _config_by_shapes(tensors)
+        wanted = f"the weights of a CapsNet in {path}, by their names and shapes"
+        if config is None:
+            raise InputError(f"expected {wanted}; got others")
+        about = {"config": asdict(config)}
     kind = about.get("network", "capsnet")
     expect(kind == "capsnet", f"the weights of a CapsNet in {path}", f"those of a {kind}")
     config = about.get("config")
@@ -293,23 +297,6 @@ def _without_warnings() -> Iterator[None]:
         yield
 
 
-def _preset_of(tensors: dict[str, Tensor], others: str) -> CapsNetConfig:
-    """Return the small or the paper's sizes, whichever has the names and shapes of the tensors.
-
-    Args:
-        tensors: a network's, by name.
-        others: the end of the error's message: what has other tensors.
-
-    Raises:
-        ValueError: neither.
-    """
-    for config in (CapsNetConfig.small(), CapsNetConfig.paper()):
-        if _has_sizes(tensors, config):
-            return config
-    wanted = "a CapsNet, or a network whose weights have the names and shapes of the small or of"
-    raise InputError(f"expected {wanted} the paper's one; got {others}")
-
-
 def _config_by_shapes(tensors: dict[str, Tensor]) -> CapsNetConfig | None:
     """Return the sizes that a network's tensors, by name, have; None if they are no CapsNet's.
 
@@ -347,8 +334,12 @@ def _config_by_shapes(tensors: dict[str, Tensor]) -> CapsNetConfig | None:
 
 def _decoder_widths(tensors: dict[str, Tensor]) -> list[int]:
     """Return the widths of the decoder's layers, the pixels last."""
-    names = [name for name in tensors if name.startswith("decoder.") and name.endswith(".weight")]
-    return [len(tensors[name]) for name in names]
+    places = [
+        int(name.split(".")[1])
+        for name in tensors
+        if name.startswith("decoder.") and name.endswith(".weight")
+    ]
+    return [len(tensors[f"decoder.{place}.weight"]) for place in sorted(places)]
 
 
 def _has_sizes(tensors: dict[str, Tensor], config: CapsNetConfig) -> bool:

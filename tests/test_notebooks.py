@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import base64
 import copy
+import json
 import re
 import sys
 import tomllib
@@ -160,6 +161,13 @@ def test_every_paper_is_cited() -> None:
 def test_it_was_executed_from_top_to_bottom(path: Path) -> None:
     counts = [cell.execution_count for cell in code(path)]
     assert counts == list(range(1, len(counts) + 1))
+
+
+@each_notebook
+def test_each_cell_has_an_id_of_its_own(path: Path) -> None:
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    ids = [cell["id"] for cell in cells]
+    assert len(set(ids)) == len(ids)
 
 
 @each_notebook

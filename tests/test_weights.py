@@ -61,6 +61,24 @@ def test_weights_are_saved_from_within_data_parallel(tmp_path):
     assert all(again[name].equal(tensor) for name, tensor in model.state_dict().items())
 
 
+OWN_SIZES = [
+    CapsNetConfig.small(),
+    CapsNetConfig.small(conv_channels=32, primary_types=4, primary_kernel=7),
+    CapsNetConfig.small(conv_channels=16, decoder_hidden=(8,) * 11),
+]
+
+
+@pytest.mark.parametrize("config", OWN_SIZES, ids=lambda config: f"{config.conv_channels} maps")
+def test_bare_tensors_tell_the_sizes_of_their_network(config, tmp_path):
+    model = CapsNet(config)
+    save_file(model.state_dict(), tmp_path / "file")
+    again = load_weights(tmp_path / "file")
+    assert again.config == config
+    assert all(
+        again.state_dict()[name].equal(tensor) for name, tensor in model.state_dict().items()
+    )
+
+
 def test_saved_weights_come_back(tmp_path):
     model, x = networks.tiny().float(), noise(2, 1, 9, 9, dtype=torch.float32)
     model.routed.iterations = 5  # set after it was made
@@ -352,7 +370,11 @@ FOREIGN = [  # changes of tensors and metadata (None: deleted), and the message
         {"config": None, "author": "me"},
         "a config in .* with every size of a CapsNetConfig and nothing else; got None",
     ),
-    ({}, {"config": None}, "names and shapes of the small or of the paper's one; got others in "),
+    (
+        {"routed.weight": None},
+        {"config": None},
+        "a CapsNet in .*, by their names and shapes; got others",
+    ),
     (
         {},
         {"config": {"depth": 3}},
