@@ -91,13 +91,6 @@ DRAWN = {  # a figure of every kind
     "coupling_graphs": lambda: figures.coupling_graphs(
         torch.full((10, 12, 4), 0.25), torch.rand(10, 4), types=2
     ),
-    "coupling_maps": lambda: figures.coupling_maps(
-        IMAGES[:2, None],
-        torch.rand(10, 2, 6, 4),
-        torch.rand(10, 2, 4),
-        labels=[3, 1],
-        rounds=[1, 2, 3, 10],
-    ),
     "digit_grid": lambda: figures.digit_grid({"a": IMAGES, "b": IMAGES}),
     "digit_row": lambda: figures.digit_row(IMAGES[[0] * 10], 10 * ["8→3"]),
     "drawn_pairs": lambda: figures.drawn_pairs(
@@ -106,7 +99,9 @@ DRAWN = {  # a figure of every kind
             * [DrawnPair(torch.rand(1, 36, 36), torch.rand(2, 1296), (3, 8), (0.9, 0.2), (3, 8))]
         }
     ),
-    "follow_map": lambda: figures.follow_map(torch.linspace(-1, 1, 96).view(6, 16), CHANGES),
+    "dots": lambda: figures.dots({"a": {"x": [1.0, 1.1], "y": [2.0, 1.8]}}, highlight=["x"]),
+    "film_ends": lambda: figures.film_ends({"4": torch.rand(3, 28, 28)}, "−0.25", "+0.25"),
+    "follow_rows": lambda: figures.follow_rows(torch.linspace(-1, 1, 96).view(6, 16), CHANGES),
     "growth_lines": lambda: figures.growth_lines(SPEED["growth"], "ms"),
     "intervals_around_zero": lambda: figures.intervals_around_zero([(-2, 1), (0.1, 2), (-1, -0.1)]),
     "layer_bars": lambda: figures.layer_bars(LAYER),
@@ -119,6 +114,9 @@ DRAWN = {  # a figure of every kind
     ),
     "lengths_below": lambda: figures.lengths_below(
         IMAGES[[0] * 5], LENGTHS[[0] * 5], [[4], [5], [6], [], [8]]
+    ),
+    "maps_of_a_digit": lambda: figures.maps_of_a_digit(
+        IMAGES[0], torch.rand(5, 10, 10), [0, 2, 4, 5, 7]
     ),
     "margin_curves": lambda: figures.margin_curves(),
     "pictures_and_bags": lambda: figures.pictures_and_bags(
@@ -134,6 +132,9 @@ DRAWN = {  # a figure of every kind
     "roof_and_house": lambda: figures.roof_and_house(20, 50),
     "share_bars": lambda: figures.share_bars(
         torch.rand(3, 2, 1).repeat(1, 1, 2), ["a", "b"], ["x", "y"]
+    ),
+    "shares_by_round": lambda: figures.shares_by_round(
+        IMAGES[:2], torch.rand(10, 2, 6), torch.rand(10, 2), [1, 2, 3, 10], lit=5
     ),
     "seed_points": lambda: figures.seed_points(EXPERIMENTS, EXPERIMENTS.tables["mnist"]),
     "squash_curve": lambda: figures.squash_curve(),

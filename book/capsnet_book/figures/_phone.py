@@ -21,6 +21,8 @@ from matplotlib.image import AxesImage
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
+from capsnet_book.figures._style import fit_finding
+
 PHONE = 3.43
 """Inches: the 343 pixels that a phone of 375 leaves for the text, 100 an inch."""
 SMALLEST = 8.6
@@ -83,6 +85,7 @@ def phone_form_of(figure: Figure) -> Figure:
         for text in axes.texts:
             text.set_wrap(len(text.get_text()) > LONG)
     phone.set_size_inches(PHONE, height)
+    fit_finding(phone)
     if overlapping_labels(phone):
         break_titles(phone)
     if phone.get_layout_engine() is None:

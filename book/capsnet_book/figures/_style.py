@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
@@ -11,7 +12,7 @@ from typing import Any, TypeVar, cast
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import Colormap, LinearSegmentedColormap
+from matplotlib.colors import Colormap, LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 from torch import Tensor
 
@@ -43,10 +44,11 @@ LINE_OF_NAME = 0.19
 """Inches of a figure that a line of a name's letters needs, with what a phone takes off its height.
 """
 AROUND = 0.8
-"""Inches of a figure's height that title and names of the axes take."""
+"""Inches of a plot's height that title and names of the axes take."""
 ROUNDS_OF_MOVING = 100
 """Enough for names to move apart until nothing changes that one could see."""
 INK: Colormap = LinearSegmentedColormap.from_list("ink", [LIGHT["paper"], LIGHT["stroke"]])
+BLUES: Colormap = LinearSegmentedColormap.from_list("blues", [LIGHT["surface"], LIGHT["accent"]])
 SIGNED: Colormap = LinearSegmentedColormap.from_list(
     "signed", [LIGHT["contrast"], LIGHT["surface"], LIGHT["accent"]]
 )
@@ -58,17 +60,46 @@ Draw = TypeVar("Draw", bound=Callable[..., Figure])
 def in_book_style(draw: Draw) -> Draw:
     """Decorate a function that draws a figure: use the book's style, and close the figure.
 
-    A figure that stays open would be shown a second time at the end of a notebook's cell.
+    The function takes one more keyword, `finding`: what the figure shows, written above it. A
+    figure that stays open would be shown a second time at the end of a notebook's cell.
     """
 
     @wraps(draw)
-    def draw_in_style(*arguments: Any, **options: Any) -> Figure:
+    def draw_in_style(*arguments: Any, finding: str = "", **options: Any) -> Figure:
         with plt.rc_context(STYLE):
             figure = draw(*arguments, **options)
+            if finding:
+                write_finding(figure, finding)
         plt.close(figure)
         return figure
 
     return cast(Draw, draw_in_style)
+
+
+def write_finding(figure: Figure, finding: str) -> None:
+    """Write what a figure shows above it, in bold, from its left edge on."""
+    place = {"x": 0.01, "ha": "left", "fontsize": 10.5, "weight": "bold"}
+    if figure.get_layout_engine() is None:  # nobody makes room below
+        place |= {"y": 1.02, "va": "bottom"}
+    figure.suptitle(finding, **place)
+    fit_finding(figure)
+
+
+def fit_finding(figure: Figure) -> None:
+    """Break what is written above a figure into lines that are no wider than the figure."""
+    title = next((text for text in figure.texts if text.get_text() == figure.get_suptitle()), None)
+    if title is None or not title.get_text():
+        return
+    words = " ".join(title.get_text().split())
+    english = vars(title).get("english")
+    title.set_text(words)
+    width = title.get_window_extent().width
+    if width > figure.bbox.width:
+        letters = int(0.95 * len(words) * figure.bbox.width / width)
+        lines = textwrap.fill(words, letters)  # Chinese is broken anywhere
+        title.set_text(re.sub(r"\n([，。；：、）])", r"\1\n", lines))
+    if english is not None:
+        vars(title)["english"] = english
 
 
 def phone_form(**phone_options: Any) -> Callable[[Draw], Draw]:
@@ -92,6 +123,15 @@ def phone_form(**phone_options: Any) -> Callable[[Draw], Draw]:
 def show_digit(axes: Axes, image: Tensor) -> None:
     """Draw a digit [H, W], 0 as paper and 1 as ink."""
     axes.imshow(image.numpy(), cmap=INK, vmin=0, vmax=1, interpolation="nearest")
+
+
+def tinted(drawings: Tensor, tints: Sequence[str]) -> np.ndarray:
+    """Print drawings [N, H, W] over each other, each in its colour, on one sheet [H, W, 3]."""
+    sheet = np.ones(3)
+    for drawing, tint in zip(drawings.numpy(), tints, strict=True):
+        absorbed = 1 - np.array(to_rgb(tint))
+        sheet = sheet * (1 - absorbed * drawing[..., None])
+    return sheet
 
 
 def set_spines(axes: Axes, *, visible: bool, **style: Any) -> None:
@@ -120,7 +160,9 @@ def name_ends(axes: Axes, ends: Mapping[str, tuple[float, float]], colours: Sequ
         colours: one for each name.
     """
     texts = [textwrap.fill(name, NAME_LETTERS) for name in ends]
-    line = LINE_OF_NAME / (axes.get_figure(root=True).get_figheight() - AROUND)
+    place_in_grid = axes.get_subplotspec()
+    rows = place_in_grid.get_gridspec().nrows if place_in_grid else 1
+    line = LINE_OF_NAME / (axes.get_figure(root=True).get_figheight() / rows - AROUND)
     rooms = [line * (text.count("\n") + 1) for text in texts]
     heights = []
     for x, y in ends.values():

@@ -15,7 +15,7 @@ from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 from torch import Tensor
 
 from capsnet_book.experiments.affine import SWEEPS, Sweep
-from capsnet_book.figures._style import INK, WIDTH, in_book_style
+from capsnet_book.figures._style import INK, WIDTH, in_book_style, name_ends
 from capsnet_book.palette import LIGHT, colour_of
 from capsnet_tutorial.augment import transform
 
@@ -35,7 +35,8 @@ def bend_curves(
     """
     rows = math.ceil(len(sweeps) / 2)
     figure, grid = plt.subplots(rows, 2, figsize=(WIDTH, 2.75 * rows), squeeze=False, sharey=True)
-    figure.subplots_adjust(left=0.075, right=0.985, top=0.94, bottom=0.16, wspace=0.1, hspace=0.75)
+    figure.subplots_adjust(left=0.075, right=0.91, top=0.94, bottom=0.16, wspace=0.1, hspace=0.75)
+    ends: dict[str, tuple[float, float]] = {}
     for axes, sweep in zip(grid.flat, sweeps, strict=False):
         for k, (name, answers) in enumerate(right.items()):
             colour = colour_of(name, k)
@@ -43,11 +44,12 @@ def bend_curves(
             error = (share * (1 - share) / answers[sweep.name].shape[1]).sqrt()
             low, high = (share - 2 * error).clamp_min(0), (share + 2 * error).clamp_max(1)
             axes.fill_between(sweep.amounts, low, high, color=colour, alpha=0.2, linewidth=0)
-            axes.plot(sweep.amounts, share, color=colour, marker="o", markersize=3, label=name)
+            axes.plot(sweep.amounts, share, color=colour, marker="o", markersize=3)
+            ends[name] = (sweep.amounts[-1], float(share[-1]))
         _show_amounts(axes, sweep, image)
         _name_panel(axes, sweep)
         axes.set(ylim=(0, 1.02), yticks=[0, 0.5, 1], yticklabels=["0", "50 %", "100 %"])
-    grid.flat[0].legend(loc="lower center")
+    name_ends(axes, ends, [colour_of(name, k) for k, name in enumerate(right)])  # the last panel
     return figure
 
 
@@ -73,7 +75,7 @@ def bend_trainings(
 ) -> Figure:
     """Draw how many more digits each training misreads than the first kind does on average.
 
-    A thin line is a seed, a thick one their mean.
+    A line is the mean of the seeds; the band holds the seeds of the first kind.
 
     Args:
         record: results/bent.json.
@@ -85,24 +87,25 @@ def bend_trainings(
     figure, grid = plt.subplots(
         rows, 2, figsize=(WIDTH, 2.5 * rows), squeeze=False, layout="constrained"
     )
+    ends = {}
     for axes, sweep in zip(grid.flat, sweeps, strict=False):
         amounts = zip(*percent_wrong(record, first_kind, sweep), strict=True)
         mean_of_first = [fmean(seeds) for seeds in amounts]
         for k, (name, kind) in enumerate(kinds.items()):
             colour = colour_of(name, k)
-            more = [
-                np.subtract(wrong, mean_of_first) for wrong in percent_wrong(record, kind, sweep)
-            ]
-            for seed in more:
-                axes.plot(sweep.amounts, seed, color=colour, linewidth=0.7, alpha=0.35)
-            axes.plot(sweep.amounts, np.mean(more, axis=0), color=colour, label=name)
+            more = np.subtract(percent_wrong(record, kind, sweep), mean_of_first)  # [seeds, A]
+            if kind == first_kind:
+                band = more.min(axis=0), more.max(axis=0)
+                axes.fill_between(sweep.amounts, *band, color=colour, alpha=0.15, linewidth=0)
+            mean = more.mean(axis=0)
+            axes.plot(sweep.amounts, mean, color=colour)
+            ends[name] = (sweep.amounts[-1], float(mean[-1]))
         _name_panel(axes, sweep)
         axes.grid(axis="y", color=LIGHT["line"], linewidth=0.5)
     for axes in grid[:, 0]:
         axes.set_ylabel("points more wrong")
-    figure.legend(
-        *grid.flat[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(kinds)
-    )
+    last = grid.flat[len(sweeps) - 1]
+    name_ends(last, ends, [colour_of(name, k) for k, name in enumerate(kinds)])
     return figure
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from capsnet_book.experiments.tables import Result
@@ -23,9 +25,8 @@ def reliability(networks: Mapping[str, Sequence[Result]], splits: Mapping[str, s
     On the diagonal a length is a probability.
 
     Args:
-        networks: a network's name -> its results, a thin line a seed, a thick one all of them
-            together; those without ``calibration``
-            are left out.
+        networks: a network's name -> its results, a line all seeds together; those without
+            ``calibration`` are left out.
         splits: a panel's heading -> the key in ``calibration``.
     """
     figure, panels = plt.subplots(
@@ -38,21 +39,41 @@ def reliability(networks: Mapping[str, Sequence[Result]], splits: Mapping[str, s
     )
     for axes, (heading, split) in zip(panels.flat, splits.items(), strict=True):
         axes.plot([0, 1], [0, 1], color=LIGHT["line"], linewidth=1)
+        _name_sides(axes)
         for k, (name, results) in enumerate(networks.items()):
             calibrations = [result.get("calibration", {}) for result in results]
             seeds = [one[split] for one in calibrations if split in one]
             if not seeds:
                 continue
-            colour = colour_of(name, k)
-            for seed in seeds:
-                axes.plot(*bins(seed), color=colour, linewidth=0.7, alpha=0.35)
-            axes.plot(*bins(together(seeds)), "o-", color=colour, markersize=4, label=name)
+            lengths, shares = bins(together(seeds))
+            axes.plot(lengths, shares, "o-", color=colour_of(name, k), markersize=4)
         axes.set_title(heading, loc="left")
         axes.set(xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal")
         axes.set_xlabel("length of the longest capsule")
     panels.flat[0].set_ylabel("share that is right")
-    panels.flat[0].legend(loc="lower right")
+    _name_lines(panels.flat[-1], list(networks))
     return figure
+
+
+def _name_sides(axes: Axes) -> None:
+    """Write in the corners what it means to lie above the diagonal, and below."""
+    style = {"transform": axes.transAxes, "fontsize": 8, "color": LIGHT["muted"]}
+    axes.text(0.03, 0.97, "right more often", va="top", **style)
+    axes.text(0.97, 0.03, "right less often", ha="right", **style)
+
+
+def _name_lines(axes: Axes, names: Sequence[str]) -> None:
+    """Write the names of a panel's lines on their sides: the higher one's above it, at the left."""
+    curves = [line.get_xydata() for line in axes.lines[1:]]  # the diagonal comes first
+    middles = [np.asarray(curve)[len(curve) // 2] for curve in curves]
+    highest = max(range(len(middles)), key=lambda k: middles[k][1])
+    for k, (name, middle) in enumerate(zip(names, middles, strict=True)):
+        is_above = k == highest
+        place = {"xytext": (-6, 3) if is_above else (5, -17), "textcoords": "offset points"}
+        place["ha"] = "right" if is_above else "left"
+        axes.annotate(
+            textwrap.fill(name, 12), middle, fontsize=8, color=colour_of(name, k), **place
+        )
 
 
 def together(

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from capsnet_book.figures._style import WIDTH, grid_of_pictures, in_book_style, show_digit
+from capsnet_book.figures._style import (
+    WIDTH,
+    grid_of_pictures,
+    in_book_style,
+    show_digit,
+    tinted,
+)
+from capsnet_book.palette import LIGHT
 
 
 @in_book_style
@@ -38,6 +45,32 @@ def digit_grid(rows: dict[str, Tensor], titles: Sequence[str] | None = None) -> 
             show_digit(axes, image.reshape(images.shape[-2:]))
         line[0].text(-0.15, 0.5, name, transform=line[0].transAxes, ha="right", va="center")
     _set_titles(grid[0], titles)
+    return figure
+
+
+@in_book_style
+def film_ends(films: Mapping[str, Tensor], first: str, last: str) -> Figure:
+    """Draw the first and the last picture of films, and below both on one sheet: a column a film.
+
+    The first is orange, the last blue; on the sheet dark is what has stayed.
+
+    Args:
+        films: title -> [K, 28, 28].
+        first: the name of the first pictures' row.
+        last: that of the last pictures' row.
+    """
+    figure, grid = grid_of_pictures(3, len(films), height=3 * (WIDTH - 0.9) / len(films) + 0.3)
+    tints = (LIGHT["contrast"], LIGHT["accent"])
+    for column, film in zip(grid.T, films.values(), strict=True):
+        both = film[[0, -1]].detach()
+        column[0].imshow(tinted(both[:1], tints[:1]), interpolation="bilinear")
+        column[1].imshow(tinted(both[1:], tints[1:]), interpolation="bilinear")
+        column[2].imshow(tinted(both, tints), interpolation="bilinear")
+    colours = (*tints, LIGHT["ink"])
+    for axes, name, colour in zip(grid[:, 0], (first, last, "both"), colours, strict=True):
+        place = {"transform": axes.transAxes, "ha": "right", "va": "center"}
+        axes.text(-0.1, 0.5, name, color=colour, **place)
+    _set_titles(grid[0], list(films))
     return figure
 
 

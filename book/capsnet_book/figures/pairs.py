@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from capsnet_book.figures._style import WIDTH, in_book_style, phone_form, show_digit
+from capsnet_book.figures._style import WIDTH, in_book_style, phone_form, show_digit, tinted
 from capsnet_book.palette import LIGHT
 
 TINTS = (LIGHT["accent"], LIGHT["contrast"])
@@ -94,19 +93,10 @@ def _draw_column(axes: np.ndarray, pair: DrawnPair, decimals: int) -> None:
     show_digit(axes[0], pair.image.reshape(36, 36))
     present = f"{pair.present[0]}, {pair.present[1]}"
     axes[0].set_title(present, fontsize=8.5, pad=3, color=LIGHT["muted"])
-    axes[1].imshow(tinted(drawings), interpolation="nearest")
+    axes[1].imshow(tinted(drawings, TINTS), interpolation="nearest")
     for k, tint in enumerate(TINTS):
         panel, label, length = axes[2 + k], pair.asked[k], pair.lengths[k]
         panel.imshow(tinted(drawings[k : k + 1], [tint]), interpolation="nearest")
         star = "" if label in pair.present else "*"
         title = f"{label}{star}: {length:.{decimals}f}"
         panel.set_title(title, fontsize=8, pad=2, color=tint, weight="bold")
-
-
-def tinted(drawings: Tensor, tints: Sequence[str] = TINTS) -> np.ndarray:
-    """Print drawings [N, H, W] over each other, each in its colour, on one sheet [H, W, 3]."""
-    sheet = np.ones(3)
-    for drawing, tint in zip(drawings.numpy(), tints, strict=True):
-        absorbed = 1 - np.array(to_rgb(tint))
-        sheet = sheet * (1 - absorbed * drawing[..., None])
-    return sheet

@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from capsnet_book.figures._style import (
-    SIGNED,
     WIDTH,
     grid_of_pictures,
     in_book_style,
@@ -18,6 +17,7 @@ from capsnet_book.figures._style import (
     phone_form,
     set_spines,
     show_digit,
+    spread,
 )
 from capsnet_book.palette import LIGHT
 
@@ -50,80 +50,84 @@ def traversal_grid(drawings: Tensor, offsets: Tensor, *, on_a_phone: bool = Fals
 @phone_form(on_a_phone=True)
 @in_book_style
 def pose_bars(pose: Tensor, *, on_a_phone: bool = False) -> Figure:
-    """Draw the numbers [D] of one capsule; on a phone every second one is numbered."""
+    """Draw the numbers [D] of one capsule, the largest in colour and with its value.
+
+    On a phone every second one is numbered.
+    """
     figure, axes = one_plot(height=1.9)
     dimensions = np.arange(1, len(pose) + 1)
-    colours = [LIGHT["contrast"] if value < 0 else LIGHT["accent"] for value in pose]
+    largest = int(pose.abs().argmax())
+    colours = [LIGHT["accent"] if d == largest else LIGHT["line"] for d in range(len(pose))]
     axes.bar(dimensions, pose.numpy(), color=colours, width=0.7)
     axes.axhline(0, color=LIGHT["line"], linewidth=1)
+    place = (largest + 1, float(pose[largest]))
+    inwards = -8 if pose[largest] > 0 else 8  # points, from the bar's end
+    beside = {"xytext": (14, inwards), "textcoords": "offset points", "va": "center"}
+    axes.annotate(f"{pose[largest]:.2f}", place, color=LIGHT["accent"], weight="bold", **beside)
     numbered = dimensions[::2] if on_a_phone else dimensions
-    axes.set(xticks=numbered, xlabel="dimension", ylabel="value")
+    axes.set(xticks=numbered, xlabel="dimension", yticks=[])
+    axes.tick_params(length=0)
+    axes.spines[["left", "bottom"]].set_visible(False)
     return figure
 
 
-@phone_form(on_a_phone=True)
 @in_book_style
-def follow_map(strengths: Tensor, changes: Sequence[str], *, on_a_phone: bool = False) -> Figure:
-    """Draw how strongly each dimension follows each change: a colour and, but on a phone, a number.
+def follow_rows(strengths: Tensor, changes: Sequence[str]) -> Figure:
+    """Draw how strongly each dimension follows each change: a row a change, a dot a dimension.
+
+    The dimension that follows the first change best is lit in every row.
 
     Args:
-        strengths: [changes, D], from −1 to 1.
+        strengths: [changes, D], from −1 to 1; their signs are not shown.
         changes: their names.
-        on_a_phone: whether the numbers are left out, and every second dimension is numbered.
     """
-    rows, dimensions = strengths.shape
-    figure, axes = one_plot(height=0.42 * rows + 0.9)
-    axes.imshow(strengths.numpy(), cmap=SIGNED, vmin=-1, vmax=1, aspect="auto")
-    if not on_a_phone:
-        for row in range(rows):
-            for d in range(dimensions):
-                _write_strength(axes, (d, row), float(strengths[row, d]))
-    numbered = range(0, dimensions, 2 if on_a_phone else 1)
-    axes.set_xticks(numbered, [str(d + 1) for d in numbered])
-    axes.set_yticks(range(rows), list(changes))
-    axes.set_xlabel("dimension")
-    axes.tick_params(length=0)
-    set_spines(axes, visible=False)
+    sizes = strengths.abs()  # [changes, D]
+    best = int(sizes[0].argmax())
+    figure, axes = _rows_of_changes(changes)
+    for row, values in enumerate(sizes):
+        axes.axhline(row, color=LIGHT["line"], linewidth=0.5, zorder=0)
+        axes.plot(values, [row] * len(values), "o", color=LIGHT["muted"], alpha=0.4, markersize=7)
+    rows = range(len(changes))
+    axes.plot(sizes[:, best], rows, "o-", color=LIGHT["accent"], linewidth=1.2, markersize=8)
+    place = (float(sizes[0, best]), 0)
+    above = {"xytext": (0, 11), "textcoords": "offset points", "ha": "right", "weight": "bold"}
+    axes.annotate(f"dimension {best + 1}", place, color=LIGHT["accent"], **above)
+    axes.set(xlim=(0, 1.02), xlabel="how closely it follows: 0 not at all, 1 in step")
     return figure
 
 
-def _write_strength(axes: Axes, place: tuple[int, int], value: float) -> None:
-    """Write a number on its colour, dark on light and light on dark."""
-    luminance = np.square(SIGNED((value + 1) / 2)[:3]) @ [0.21, 0.72, 0.07]
-    colour = LIGHT["ink"] if luminance > 0.21 else LIGHT["surface"]
-    axes.text(*place, f"{value:+.1f}", ha="center", va="center", fontsize=7.5, color=colour)
-
-
-@phone_form(on_a_phone=True)
 @in_book_style
-def alone_and_together(
-    alone: Tensor, together: Tensor, changes: Sequence[str], *, on_a_phone: bool = False
-) -> Figure:
-    """Draw the R² of a change from the best single dimension and from all, a dot a class.
+def alone_and_together(alone: Tensor, together: Tensor, changes: Sequence[str]) -> Figure:
+    """Draw the R² of a change from the best single dimension and from all: a row a change.
+
+    A dot is a class, an upright line the median of the classes.
 
     Args:
         alone: [classes, changes], from the best single dimension.
         together: [classes, changes], from a linear readout of all.
         changes: their names.
-        on_a_phone: whether the names stand on two lines in turn, and the legend as well.
     """
-    figure, axes = one_plot(height=2.9)
-    _draw_r2(axes, alone, -0.16, LIGHT["contrast"], "best single dimension")
-    _draw_r2(axes, together, 0.16, LIGHT["accent"], "all sixteen")
-    axes.set_xticks(range(len(changes)), changes)
-    if on_a_phone:
-        for tick in axes.get_xticklabels()[1::2]:
-            tick.set_y(-0.13)  # of the axes: a line below
-    axes.set(ylim=(0, 1.02), ylabel="share of the amount told (R²)")
-    axes.legend(loc="lower left", ncols=1 if on_a_phone else 2, bbox_to_anchor=(0, 1))
+    figure, axes = _rows_of_changes(changes)
+    kinds = [("best single dimension", alone, "muted"), ("all sixteen", together, "accent")]
+    kinds.sort(key=lambda kind: float(kind[1][:, 0].median()))  # as they stand in the first row
+    for side, (name, r2, role) in zip(("right", "left"), kinds, strict=True):
+        medians = r2.median(dim=0).values  # [changes]
+        for row, values in enumerate(r2.T):
+            heights = [row + beside for beside in spread(len(values), 0.05)]
+            axes.plot(values, heights, "o", color=LIGHT[role], markersize=4, alpha=0.5)
+            axes.plot([medians[row]] * 2, [row - 0.32, row + 0.32], color=LIGHT[role])
+        style = {"color": LIGHT[role], "weight": "bold", "textcoords": "offset points"}
+        away = -3 if side == "right" else 3  # points
+        axes.annotate(name, (medians[0], -0.45), (away, 0), ha=side, **style)
+    axes.set(xlim=(0, 1.02), xlabel="share of the amount that is told (R²)")
     return figure
 
 
-def _draw_r2(axes: Axes, values: Tensor, shift: float, colour: str, name: str) -> None:
-    """Draw values [classes, changes] as dots beside a change's place, a line at their median."""
-    beside = shift + np.linspace(-0.1, 0.1, len(values))
-    for column, r2 in enumerate(values.T):
-        label = name if column == 0 else None
-        axes.plot(column + beside, r2, "o", color=colour, markersize=3.5, label=label)
-        ends = [column + shift - 0.13, column + shift + 0.13]
-        axes.plot(ends, [r2.median()] * 2, color=colour)
+def _rows_of_changes(changes: Sequence[str]) -> tuple[Figure, Axes]:
+    """Return a plot with a row for each change, the first at the top, and room above it."""
+    figure, axes = one_plot(height=0.42 * len(changes) + 0.9)
+    axes.set_yticks(range(len(changes)), list(changes))
+    axes.set_ylim(len(changes) - 0.5, -0.9)
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0, labelcolor=LIGHT["ink"])
+    return figure, axes

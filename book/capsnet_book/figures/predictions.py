@@ -24,51 +24,61 @@ from capsnet_book.palette import LIGHT
 @phone_form(on_a_phone=True)
 @in_book_style
 def vote_rings(u_hat: Tensor, image: Tensor, label: int, *, on_a_phone: bool = False) -> Figure:
-    """Draw the votes for each class end to end, ordered by angle: a ring, closed if they cancel.
+    """Draw the votes for two classes end to end: rings, closed if the votes cancel.
 
-    A class is seen in the plane of its votes' sum and of the direction in which they spread most
-    beside it, so that the gap of a ring is as long as the sum.
+    The classes are that of the image and the one of the next longest sum; beside their rings stand
+    the sums of all classes, as arrows. A class is seen in the plane of its votes' sum and of the
+    direction in which they spread most beside it, so that a ring's gap is as long as the sum.
 
     Args:
         u_hat: [I, J, D_out], one image's prediction vectors.
         image: [28, 28] or [1, 28, 28], that image.
         label: its class, drawn in the accent colour.
-        on_a_phone: whether the classes are named in short, with the length of the sum.
+        on_a_phone: whether the sums stand below the rings.
     """
-    rings = [_ring(u_hat[:, j]) for j in range(u_hat.shape[1])]
-    width = max(float(np.ptp(path[:, 0])) for path, _ in rings) + 0.8
-    height = max(float(np.ptp(path[:, 1])) for path, _ in rings) + 0.8
-    figure = plt.figure(figsize=(WIDTH, 4.7))
-    grid = figure.add_gridspec(
-        2,
-        6,
-        width_ratios=[1.15, 1, 1, 1, 1, 1],
-        left=0.01,
-        right=0.99,
-        top=0.94,
-        bottom=0.01,
-        wspace=0.1,
-        hspace=0.13,
-    )
-    picture = figure.add_subplot(grid[:, 0])
-    show_digit(picture, image.squeeze())
-    picture.set_title("the digit")
-    picture.axis("off")
-    for j, (path, longest) in enumerate(rings):
-        row, column = divmod(j, 5)
-        axes = figure.add_subplot(grid[row, 1 + column])
+    sums = u_hat.sum(dim=0).norm(dim=1)  # [J]
+    next_longest = next(j for j in sums.argsort(descending=True).tolist() if j != label)
+    rings = {j: _ring(u_hat[:, j]) for j in (label, next_longest)}
+    width = max(float(np.ptp(path[:, 0])) for path, _ in rings.values()) + 0.8
+    height = max(float(np.ptp(path[:, 1])) for path, _ in rings.values()) + 0.8
+
+    figure = plt.figure(figsize=(WIDTH, 8.6 if on_a_phone else 3.6))
+    room = {"left": 0.01, "right": 0.99, "top": 0.94, "bottom": 0.03, "wspace": 0.08}
+    if on_a_phone:
+        grid = figure.add_gridspec(2, 2, height_ratios=[1.5, 1], hspace=0.2, **room)
+        sums_axes = figure.add_subplot(grid[1, :])
+    else:
+        grid = figure.add_gridspec(1, 3, width_ratios=[1, 1, 1.6], **room)
+        sums_axes = figure.add_subplot(grid[0, 2])
+    for column, (j, (path, longest)) in enumerate(rings.items()):
+        axes = figure.add_subplot(grid[0, column])
         colour = LIGHT["accent"] if j == label else LIGHT["muted"]
         _draw_ring(axes, path, longest, colour)
-        length = float(path[-1, 1] - path[0, 1])
-        if not on_a_phone:
-            _write_length(axes, path, length)
         x, y = (path.max(axis=0) + path.min(axis=0)) / 2
         axes.set(xlim=(x - width / 2, x + width / 2), ylim=(y - height / 2, y + height / 2))
-        title = f"“{j}”: {length:.1f}" if on_a_phone else f"votes for “{j}”"
-        axes.set_title(title, color=colour, fontsize=9, pad=2)
+        axes.set_title(f"votes for “{j}”", color=colour)
         axes.set_aspect("equal")
         axes.axis("off")
+        if j == label:
+            picture = axes.inset_axes((0.4, 0.4, 0.24, 0.2))
+            show_digit(picture, image.reshape(28, 28))
+            picture.axis("off")
+    _draw_sums(sums_axes, sums, label)
     return figure
+
+
+def _draw_sums(axes: Axes, sums: Tensor, label: int) -> None:
+    """Draw the lengths of the votes' sums [J] as arrows from one line up, the class's in colour."""
+    for j, length in enumerate(sums.tolist()):
+        colour = LIGHT["accent"] if j == label else LIGHT["muted"]
+        arrow = {"arrowstyle": "-|>", "color": colour, "shrinkA": 0, "shrinkB": 0}
+        axes.annotate("", (j, length), (j, 0), arrowprops=arrow | {"linewidth": 1.8})
+        axes.text(j, length, f"{length:.1f}", ha="center", va="bottom", color=colour, fontsize=8.5)
+    axes.set(xlim=(-0.6, len(sums) - 0.4), ylim=(0, 1.12 * float(sums.max())), yticks=[])
+    axes.set_xticks(range(len(sums)), [f"“{j}”" for j in range(len(sums))])
+    axes.set_title("the gaps of all ten")
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(length=0)
 
 
 def _ring(votes: Tensor) -> tuple[np.ndarray, int]:
@@ -92,15 +102,6 @@ def _draw_ring(axes: Axes, path: np.ndarray, longest: int, colour: str) -> None:
     axes.plot(*longest_vote.T, color=LIGHT["contrast"], linewidth=2.8, solid_capstyle="round")
     arrow = {"arrowstyle": "-|>", "color": LIGHT["ink"], "shrinkA": 0, "shrinkB": 0}
     axes.annotate("", path[-1], path[0], arrowprops=arrow)
-
-
-def _write_length(axes: Axes, path: np.ndarray, length: float) -> None:
-    """Write the length of the sum beside its arrow, within the ring."""
-    x, y = path[0]
-    inwards = np.sign(path[:, 0].mean() - x)
-    align = "left" if inwards > 0 else "right"
-    place = (x + 0.35 * inwards, y + length / 2)
-    axes.text(*place, f"{length:.1f}", ha=align, va="center", weight="bold")
 
 
 @phone_form(stacked=True)

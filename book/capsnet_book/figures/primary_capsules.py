@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
@@ -9,8 +11,29 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from capsnet_book.figures._style import grid_of_pictures, in_book_style
+from capsnet_book.figures._style import BLUES, WIDTH, grid_of_pictures, in_book_style, show_digit
 from capsnet_book.palette import LIGHT
+
+
+@in_book_style
+def maps_of_a_digit(image: Tensor, maps: Tensor, numbers: Sequence[int]) -> Figure:
+    """Draw a digit, and feature maps of it in blue with the digit's outline over each.
+
+    Args:
+        image: [28, 28] or [1, 28, 28].
+        maps: [N, H, W], of values from 0 on; they share one scale.
+        numbers: of the maps, counted from 0.
+    """
+    figure, grid = grid_of_pictures(1, 1 + len(maps), height=WIDTH / (1 + len(maps)) + 0.35)
+    ink = image.reshape(28, 28)
+    show_digit(grid[0, 0], ink)
+    grid[0, 0].set_title("the digit", fontsize=9)
+    for axes, map_, number in zip(grid[0, 1:], maps, numbers, strict=True):
+        square = {"extent": (-0.5, 27.5, 27.5, -0.5), "interpolation": "nearest"}
+        axes.imshow(map_.numpy(), cmap=BLUES, vmin=0, vmax=float(maps.max()), **square)
+        axes.contour(ink.numpy(), levels=[0.5], colors=[LIGHT["ink"]], linewidths=0.9)
+        axes.set_title(f"map {number + 1}", fontsize=9)
+    return figure
 
 
 @in_book_style

@@ -12,9 +12,12 @@ from matplotlib.figure import Figure
 from capsnet_book.experiments.plan import Experiments
 from capsnet_book.experiments.tables import Result, results_by_seed
 from capsnet_book.figures._style import WIDTH, in_book_style, name_ends, one_plot
-from capsnet_book.palette import LIGHT, colour_of
+from capsnet_book.palette import LIGHT, OWNERS, colour_of
 
 _PANELS = {"error": "straight digits, % wrong", "bent": "bent", "noisy": "in noise"}
+
+COMPARED = ("trained with one", "trained with three")
+"""The runs with colours."""
 
 _HIGHEST = 1.6
 """Where a panel ends, as a multiple of the largest error with one round; lines may leave it."""
@@ -24,8 +27,8 @@ _HIGHEST = 1.6
 def rounds_read(experiments: Experiments, runs: Mapping[str, str]) -> Figure:
     """Draw the errors on straight, bent and noisy digits over the number of rounds at inference.
 
-    A line is the mean of the seeds, the band around it holds all of them; a ring is the number of
-    rounds in training.
+    A line is the mean of the seeds; a ring is the number of rounds in training. Runs with one round
+    and with three have colours and a band that holds all seeds; the others are pale.
 
     Args:
         experiments: with results that have the errors after each round.
@@ -33,7 +36,7 @@ def rounds_read(experiments: Experiments, runs: Mapping[str, str]) -> Figure:
     """
     arms = {name: list(results_by_seed(experiments, run).values()) for name, run in runs.items()}
     figure, panels = plt.subplots(1, len(_PANELS), figsize=(WIDTH, 2.7), layout="constrained")
-    colours = [colour_of(name, k) for k, name in enumerate(arms)]
+    colours = [_colour_of_arm(name) for name in arms]
     for axes, (key, title) in zip(panels, _PANELS.items(), strict=True):
         ends = {}
         for colour, (name, results) in zip(colours, arms.items(), strict=True):
@@ -43,8 +46,16 @@ def rounds_read(experiments: Experiments, runs: Mapping[str, str]) -> Figure:
         axes.set(xlabel="rounds at inference", xticks=range(1, 6))
         axes.set_ylim(0, _HIGHEST * 100 * max(first_rounds))
         axes.set_title(title, loc="left")
-    name_ends(axes, ends, colours)  # of the last panel, where no line leaves it
+    inks = [LIGHT["muted"] if colour == LIGHT["line"] else colour for colour in colours]
+    name_ends(axes, ends, inks)  # of the last panel, where no line leaves it
     return figure
+
+
+def _colour_of_arm(name: str) -> str:
+    """Return the colour of a run's line: pale for what is neither one round nor three."""
+    if name in OWNERS and name not in COMPARED:
+        return LIGHT["line"]
+    return colour_of(name, 0)
 
 
 def _draw_arm(axes: Axes, results: list[Result], key: str, colour: str) -> list[float]:
@@ -59,7 +70,8 @@ def _draw_arm(axes: Axes, results: list[Result], key: str, colour: str) -> list[
     rounds = range(1, len(mean) + 1)
     lowest = [min(errors) for errors in zip(*seeds, strict=True)]
     highest = [max(errors) for errors in zip(*seeds, strict=True)]
-    axes.fill_between(rounds, lowest, highest, color=colour, alpha=0.13, linewidth=0)
+    if colour != LIGHT["line"]:
+        axes.fill_between(rounds, lowest, highest, color=colour, alpha=0.13, linewidth=0)
     axes.plot(rounds, mean, color=colour, linewidth=2)
     trained = results[0]["config"]["iterations"]
     axes.plot(trained, mean[trained - 1], "o", color=colour, markerfacecolor=LIGHT["surface"])
@@ -70,24 +82,27 @@ def _draw_arm(axes: Axes, results: list[Result], key: str, colour: str) -> list[
 def errors_by_concentration(points: Mapping[str, Sequence[tuple[float, float]]]) -> Figure:
     """Draw by how many per cent routing lowers the errors, over how much it concentrates the votes.
 
-    A small dot is a seed, a large one their mean, its name beside it.
+    A pale dot is a seed, a full one their mean, its name beside it. In colour is the task whose
+    votes are concentrated most.
 
     Args:
         points: name -> by seed, the number of voters before routing over that after it, and how
             many per cent of the errors with even shares are taken away by routing.
     """
-    figure, axes = one_plot(height=3.4)
-    axes.axhline(0, color=LIGHT["line"], linewidth=1)
-    for k, (name, seeds) in enumerate(points.items()):
-        colour = colour_of(name, k)
+    means = {}
+    for name, seeds in points.items():
         concentrations, taken = zip(*seeds, strict=True)
-        mean = fmean(concentrations), fmean(taken)
-        axes.plot(concentrations, taken, ".", color=colour, alpha=0.4, markersize=4)
-        axes.plot(*mean, "o", color=colour, markersize=7)
-        axes.annotate(name, mean, (7, 4), textcoords="offset points", fontsize=8, color=colour)
-    ticks = (1, 2, 3, 5, 8)
-    axes.set(xscale="log", xlim=(1, 16), ylabel="errors taken away, %")
+        means[name] = fmean(concentrations), fmean(taken)
+    most = max(means, key=lambda name: means[name][0])
+    figure, axes = one_plot(height=3.6)
+    axes.axhline(0, color=LIGHT["line"], linewidth=1)
+    for name, seeds in points.items():
+        colour = LIGHT["accent"] if name == most else LIGHT["muted"]
+        axes.plot(*zip(*seeds, strict=True), ".", color=colour, alpha=0.2, markersize=4)
+        axes.plot(*means[name], "o", color=colour, markersize=7)
+        ground = {"facecolor": LIGHT["surface"], "edgecolor": "none", "pad": 0.5, "alpha": 0.8}
+        beside = {"xytext": (8, 0), "textcoords": "offset points", "va": "center", "bbox": ground}
+        axes.annotate(name, means[name], fontsize=8.5, color=colour, **beside)
+    axes.set(xlim=(0.6, 11), ylabel="errors taken away, %")
     axes.set_xlabel("voters before routing, for each one after it")
-    axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
-    axes.minorticks_off()
     return figure

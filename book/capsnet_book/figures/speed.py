@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from capsnet_book.figures._style import WIDTH, in_book_style, one_plot
+from capsnet_book.figures._style import WIDTH, in_book_style, name_ends, one_plot
 from capsnet_book.palette import LIGHT
 
 _COLOURS = {
@@ -55,7 +55,9 @@ def layer_bars(rows: dict[str, dict[str, Any]]) -> Figure:
 def growth_lines(
     growth: dict[str, Any], measure: str = "ms", label: str = "milliseconds"
 ) -> Figure:
-    """Draw the cost of the layer against each of its sizes, on logarithmic axes, with exponents.
+    """Draw the cost of the layer against each of its sizes, on logarithmic axes.
+
+    At a line's end stand its name and the exponent with which it grows.
 
     Args:
         growth: size -> ``values`` and, for each way to route, its costs and fitted exponents.
@@ -63,24 +65,22 @@ def growth_lines(
         label: the cost's name.
     """
     figure, panels = plt.subplots(2, 2, figsize=(WIDTH, 5.6), sharey=True, layout="constrained")
+    lines_ends: dict[Axes, dict[str, tuple[float, float]]] = {}
     for axes, (size, title) in zip(panels.flat, _SIZES.items(), strict=True):
         values = growth[size]["values"]
+        ends = {}
         for name, row in growth[size]["layers"].items():
+            axes.plot(values, row[measure], "o-", color=_COLOURS[name], markersize=4)
             exponent = row["exponents"][measure]
-            axes.plot(
-                values,
-                row[measure],
-                "o-",
-                color=_COLOURS[name],
-                markersize=4,
-                label=f"{name}: size to the {exponent:.2f}",
-            )
+            ends[f"{name}, {exponent:.2f}"] = (values[-1], row[measure][-1])
         axes.set(xscale="log", yscale="log", xlabel=title)
         axes.xaxis.set_major_locator(FixedLocator(values))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_major_formatter("{x:g}")
-        axes.legend(loc="upper left", fontsize=7, handlelength=1)
+        lines_ends[axes] = ends
+    for axes, ends in lines_ends.items():  # once the shared scale is known
+        name_ends(axes, ends, [_colour_of(name.partition(",")[0]) for name in ends])
     for axes in panels[:, 0]:
         axes.set_ylabel(label)
     return figure

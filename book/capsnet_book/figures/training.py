@@ -121,25 +121,35 @@ def _write_answer(axes: Axes, answer: str) -> None:
 
 @in_book_style
 def epoch_histograms(values: Mapping[str, Sequence[Any]], bins: int = 40) -> Figure:
-    """Draw histograms over a training: a panel a title, an epoch a line, the first at the bottom.
+    """Draw histograms over a training: a panel a title, an epoch a row, the first at the top.
+
+    The last epoch is in colour.
 
     Args:
         values: title -> for every epoch, in order, some numbers.
         bins: of equal width, from the smallest to the largest value of all epochs.
     """
+    count = len(next(iter(values.values())))
+    names = [f"epoch {row + 1}" for row in range(count)]
     figure, panels = plt.subplots(
-        1, len(values), figsize=(WIDTH, 2.6), squeeze=False, layout="constrained"
+        1,
+        len(values),
+        figsize=(WIDTH, 0.42 * count + 0.6),
+        squeeze=False,
+        sharey=True,
+        layout="constrained",
     )
     for axes, (title, epochs) in zip(panels[0], values.items(), strict=True):
         edges = np.histogram_bin_edges(np.concatenate([*epochs]), bins)
         for row, numbers in enumerate(epochs):
             counts, _ = np.histogram(np.asarray(numbers), edges)
-            height = row + 1.6 * counts / counts.max()
-            surface, line = LIGHT["surface"], LIGHT["accent"]
-            axes.stairs(height, edges, baseline=row, fill=True, color=surface, zorder=-row)
-            axes.stairs(height, edges, baseline=row, color=line, zorder=-row)
-        axes.set(title=title, yticks=[0, len(epochs) - 1], yticklabels=["1", f"{len(epochs)}"])
-    panels[0, 0].set_ylabel("epoch")
+            top = row - 0.85 * counts / counts.max()
+            colour = LIGHT["accent"] if row == count - 1 else LIGHT["line"]
+            axes.stairs(top, edges, baseline=row, fill=True, color=colour)
+        axes.set(ylim=(count - 0.95, -0.95), yticks=range(count), yticklabels=names)
+        axes.set_title(title, loc="left")
+        axes.spines["left"].set_visible(False)
+        axes.tick_params(axis="y", length=0)
     return figure
 
 
