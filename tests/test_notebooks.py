@@ -154,6 +154,24 @@ def test_every_paper_is_cited() -> None:
     assert uncited == []
 
 
+GUESSED_IN_A_WIDGET = {
+    "04-squash-00": "a line is drawn in SquashVector",
+    "07-margin-loss-00": "ten bars are set in MarginLoss",
+}
+ASKS = re.compile(r"\*\*(Predict|A guess|Guess)\b|\bPredict:")
+
+
+@each_notebook
+def test_each_prediction_has_a_control_and_an_answer(path: Path) -> None:
+    """On the page: a notebook's reader says it to themselves."""
+    cells = [cell for cell in read(path).cells if cell.cell_type == "markdown"]
+    asking = {cell.id for cell in cells if ASKS.search(cell.source)}
+    controlled = {cell.id for cell in cells if "guess" in cell.metadata}
+    answered = [cell.metadata["answers"] for cell in cells if "answers" in cell.metadata]
+    assert asking - controlled <= GUESSED_IN_A_WIDGET.keys()
+    assert sorted(answered) == sorted(controlled)
+
+
 # --- what is stored
 
 
