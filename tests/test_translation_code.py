@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
+from contextlib import redirect_stdout
+from io import StringIO
 from textwrap import dedent
 
 import pytest
@@ -87,25 +89,53 @@ def test_what_was_printed_is_translated(program: str, printed: str, chinese: str
     assert rewritten_prints(printed, program, in_chinese) == chinese
 
 
+def test_names_that_a_cell_prints_are_translated_where_it_has_them() -> None:
+    program = code("""
+        for name, n in {"the longest": 1, "in all": 2}.items():
+            print(f"{name:11}: {n} of {m} right")
+        """)
+    printed = "the longest: 1 of 3 right\nin all     : 2 of 3 right"
+    names = ["the longest", "in all"]
+
+    translated = rewritten_code(program, in_chinese, names)
+    assert '{"最长的": 1, "总共": 2}' in translated
+    scope = {"m": 3}
+    with redirect_stdout(StringIO()) as output:
+        exec(translated, scope)
+    assert rewritten_prints(printed, program, in_chinese, names) == output.getvalue().strip("\n")
+
+
 @pytest.mark.parametrize("name", sorted(NOTEBOOKS))
 def test_chinese_code_does_what_the_english_does(name: str) -> None:
     dictionary = translations(stored_catalogue(name))
     text = NOTEBOOKS[name].read_text(encoding="utf-8")
     chinese = rewritten(text, ".ipynb", lambda kind, english: dictionary.get(english))
 
-    for before, after in zip(code_cells(text), code_cells(chinese), strict=True):
-        assert without_words(before) == without_words(after)
+    for (before, names), (after, _) in zip(code_cells(text), code_cells(chinese), strict=True):
+        chinese_names = [dictionary.get(name, name) for name in names]
+        assert without_words(before, names) == without_words(after, chinese_names)
 
 
-def code_cells(text: str) -> list[str]:
-    """Return the code of a notebook's cells, as Python can parse it."""
+def code_cells(text: str) -> list[tuple[str, list[str]]]:
+    """Return the code of a notebook's cells, as Python can parse it, and the names in it."""
     cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
-    return [without_commands("".join(cell["source"])) for cell in cells]
+    return [
+        (without_commands("".join(cell["source"])), cell["metadata"].get("names", []))
+        for cell in cells
+    ]
 
 
-def without_words(program: str) -> str:
-    """Return a program's structure with neither docstrings nor what `print` is given as text."""
+def without_words(program: str, names: list[str]) -> str:
+    """Return a program's structure with neither docstrings nor what `print` is given as text.
+
+    Args:
+        program: a cell's code.
+        names: strings in it that have their number in this list instead.
+    """
     tree = ast.parse(program)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node.value in names:
+            node.value = str(names.index(node.value))
     for node in ast.walk(tree):
         is_print = isinstance(node, ast.Call) and ast.unparse(node.func) == "print"
         if is_print or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):

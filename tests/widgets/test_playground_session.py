@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from capsnet_book.assets import asset
+from capsnet_book.widgets import _sources
 
 from capsnet_tutorial.data import digits
 
@@ -57,6 +58,35 @@ def test_a_stopped_trainee_answers_at_once(evaluate: Callable[..., Any]) -> None
         const outcomes = [await within(running), await within(afterwards)];
         return outcomes.map((outcome) => outcome ?? "nothing");"""
     assert evaluate(body, **MODULES) == ["nothing", "nothing"]
+
+
+def test_what_goes_wrong_in_a_worker_is_said_in_the_readers_language(
+    evaluate: Callable[..., Any],
+) -> None:
+    """Its script, run here, has the page's catalogue."""
+    body = """
+        globalThis.capsnetWords = { "expected {0} [{1}]; got {2}": "{0} [{1}] – {2}", none: "无" };
+        const { resolveObjectURL } = await import("node:buffer");
+        let script;
+        globalThis.Worker = class {
+            constructor(url) {
+                script = resolveObjectURL(url).text();
+            }
+        };
+        a.startAnswering(data.worker);
+        const { settings } = o.settingsWith({});
+        const { tensors } = c.readSafetensors(bytes(data.digits));
+        const own = { images: [], labels: [] };
+        const text = await script;
+        return new Promise((done) => {
+            new Function("postMessage", text)(({ error }) => done(error.message));
+            const given = [settings[0], tensors, own, {}];
+            globalThis.onmessage({ data: { id: 1, name: "start", given } });
+        });"""
+    modules = {"a": "shared/calls.js", "o": "playground/settings.js", "c": "shared/core.js"}
+    worker = _sources.script("playground/training.worker.js")
+    data = {"digits": str(DIGITS), "worker": worker}
+    assert evaluate(body, data, **modules) == "conv.weight [64,1,9,9] – 无"
 
 
 def test_of_two_networks_one_of_which_cannot_start_none_goes_on(

@@ -1,4 +1,8 @@
-"""The words in a notebook's code: its comments, its docstrings, and what it prints."""
+"""The words in a notebook's code: its comments, its docstrings, and what it prints.
+
+A cell may print names that it holds as data, such as the keys of a dictionary. Its metadata lists
+them, `"names": ["there", "not there"]`: they are translated wherever the cell has them as strings.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -21,6 +25,8 @@ STRING = re.compile(r"""([frFR]*)(["'])((?:(?!\2)[^\\\n])*)\2""")
 """One literal in one line, without escapes: prefix, quotation mark, content."""
 HOLE = re.compile(r"\{(?:[^{}]|\{[^{}]*\})+\}")
 """A place of an f-string that is filled in, with its format."""
+WIDTH = re.compile(r":(\d+)\}$")
+"""The width that a place is filled to."""
 NUMBERED_HOLE = r"\{(\d?)\}"
 COMMENT = "comment"
 DOCSTRING = "docstring"
@@ -42,10 +48,15 @@ class Replacement(NamedTuple):
     text: str
 
 
-def rewritten_code(code: str, translate: Translate) -> str:
+def rewritten_code(code: str, translate: Translate, names: Sequence[str] = ()) -> str:
     """Return a cell's code with its comments, docstrings and printed strings translated.
 
     Code that Python cannot parse, such as a cell of another language, is returned as it is.
+
+    Args:
+        code: of the cell.
+        translate: of its messages.
+        names: strings of the cell that it prints, and that are translated, too.
     """
     plain = without_commands(code)
     try:
@@ -57,6 +68,7 @@ def rewritten_code(code: str, translate: Translate) -> str:
         *translated_comments(plain, positions, translate),
         *translated_docstrings(tree, plain, positions, translate),
         *translated_prints(tree, plain, positions, translate),
+        *translated_names(tree, positions, translate, names),
     ]
     for start, end, text in sorted(replacements, reverse=True):
         code = code[:start] + text + code[end:]
@@ -212,6 +224,18 @@ def translated_literal(literal: str, translate: Translate) -> str | None:
     return f"{prefix}{mark}{before}{words}{after}{mark}"
 
 
+def translated_names(
+    tree: ast.AST, positions: Positions, translate: Translate, names: Sequence[str]
+) -> Iterator[Replacement]:
+    """Yield the strings that are one of these names and have a translation."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node.value in names:
+            translation = translate(PRINTED, node.value)
+            if translation:
+                start, end = positions.of_node(node)
+                yield Replacement(start, end, f'"{translation}"')
+
+
 def message_of(content: str, prefix: str) -> str:
     """Return the content of a literal with `VALUE` for each place that an f-string fills in."""
     return HOLE.sub(VALUE, content) if "f" in prefix.lower() else content
@@ -220,13 +244,14 @@ def message_of(content: str, prefix: str) -> str:
 # --- what was printed when the notebook was run
 
 
-def rewritten_prints(text: str, code: str, translate: Translate) -> str:
+def rewritten_prints(text: str, code: str, translate: Translate, names: Sequence[str] = ()) -> str:
     """Return what a cell has printed, with the lines translated that its strings make.
 
     Args:
         text: what it has printed.
         code: of the cell.
         translate: of the strings that its `print` has.
+        names: strings of the cell that it prints.
     """
     plain = without_commands(code)
     try:
@@ -242,7 +267,8 @@ def rewritten_prints(text: str, code: str, translate: Translate) -> str:
             lines.append(PrintedLine(parts[:-1]))
             parts = []
     lines.sort(key=lambda line: -line.letters)
-    return "\n".join(translated_line(line, lines) for line in text.split("\n"))
+    words = {name: with_translation(name, translate) for name in names}
+    return "\n".join(translated_line(line, lines, words) for line in text.split("\n"))
 
 
 class Part(NamedTuple):
@@ -254,6 +280,8 @@ class Part(NamedTuple):
     """The line ends here."""
     choices: Mapping[str, str] = NO_CHOICES
     """The strings of which the value may be one, with their translations."""
+    widths: tuple[int, ...] = ()
+    """The width that each value is filled to, 0 for none."""
 
 
 def printed_parts(
@@ -267,12 +295,20 @@ def printed_parts(
         match = STRING.fullmatch(code[start:end])
         message = message_of(match[3], match[1]) if match else VALUE
         choices = {} if match else choices_of(argument, translate)
-        yield Part(message, with_translation(message, translate), choices=choices)
+        words = with_translation(message, translate)
+        widths = widths_in(match[3]) if match and VALUE in message else ()
+        yield Part(message, words, choices=choices, widths=widths)
     for end in ends(call):
         text = str(end.value)
         yield Part(text, with_translation(text, translate))
     if not ends(call):
         yield Part("", "", is_end=True)
+
+
+def widths_in(content: str) -> tuple[int, ...]:
+    """Return the width of each place that an f-string fills in, 0 for none."""
+    widths = [WIDTH.search(hole) for hole in HOLE.findall(content)]
+    return tuple(int(width[1]) if width else 0 for width in widths)
 
 
 def choices_of(argument: ast.expr, translate: Translate) -> dict[str, str]:
@@ -288,10 +324,16 @@ def with_translation(message: str, translate: Translate) -> str:
     return message.replace(message.strip(), words) if words else message
 
 
-def translated_line(text: str, lines: list[PrintedLine]) -> str:
-    """Return a printed line as the first call that can have printed it has it in translation."""
+def translated_line(text: str, lines: list[PrintedLine], names: Mapping[str, str]) -> str:
+    """Return a printed line as the first call that can have printed it has it in translation.
+
+    Args:
+        text: the line.
+        lines: that the cell's calls make.
+        names: that may be values in it, with their translations.
+    """
     for line in lines:
-        translation = line.translated(text)
+        translation = line.translated(text, names)
         if translation is not None:
             return translation
     return text
@@ -310,7 +352,7 @@ class PrintedLine:
         self.letters = len(text.replace(VALUE, "").strip())
         self.pattern = form(text)
 
-    def translated(self, text: str) -> str | None:
+    def translated(self, text: str, names: Mapping[str, str]) -> str | None:
         """Return a line in translation, or None if these calls do not make it."""
         match = self.pattern.fullmatch(text)
         if not match or not self.letters:
@@ -319,7 +361,11 @@ class PrintedLine:
         words = ""
         for part in self.parts:
             count = part.message.count(VALUE)
-            own = [part.choices.get(value, value) for value in values[:count]]
+            widths = part.widths or (0,) * count
+            own = []
+            for value, width in zip(values[:count], widths, strict=True):
+                name = names.get(value.rstrip())
+                own.append(name.ljust(width) if name else part.choices.get(value, value))
             words += filled(part.translation, own, NUMBERED_HOLE)
             del values[:count]
         return words

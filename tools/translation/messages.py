@@ -80,11 +80,12 @@ def as_json(notebook: Notebook) -> str:
 def rewrite_code(cell: dict[str, Any], translate: Translate) -> None:
     """Translate the words of a cell's code, and what it has printed, in place."""
     code = source(cell)
+    names = cell["metadata"].get("names", [])
     for output in cell["outputs"]:
         if output["output_type"] == "stream":
-            text = rewritten_prints("".join(output["text"]), code, translate)
+            text = rewritten_prints("".join(output["text"]), code, translate, names)
             output["text"] = text.splitlines(keepends=True)
-    cell["source"] = rewritten_code(code, translate).splitlines(keepends=True)
+    cell["source"] = rewritten_code(code, translate, names).splitlines(keepends=True)
 
 
 def rewrite_metadata(metadata: dict[str, Any], translate: Translate) -> None:

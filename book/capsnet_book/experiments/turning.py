@@ -388,6 +388,9 @@ CHANGES: dict[str, Callable[[Tensor], Tensor]] = {
 }
 """What was in no training, done to upright test digits."""
 
+CHANGED = {"small": "smaller", "large": "larger", "thin": "thinner", "thick": "thicker"}
+"""What the digits are after a change, where a table does not say the change's own name."""
+
 
 def measure_changes(network: nn.Module) -> dict[str, float]:
     """Measure the share of upright test digits misread, by the change that was made to them."""
@@ -531,7 +534,8 @@ def change_table(found: dict[str, Any]) -> str:
     Args:
         found: results/turning.json.
     """
-    lines = [f"| wrong, % | {' | '.join(CHANGES)} |", "|:--|" + "--:|" * len(CHANGES)]
+    names = [CHANGED.get(change, change) for change in CHANGES]
+    lines = [f"| wrong, % | {' | '.join(names)} |", "|:--|" + "--:|" * len(names)]
     for name, arm in ARMS.items():
         runs = [each for each in found["runs"] if each["arm"] == name and "changes" in each]
         if runs:

@@ -64,14 +64,14 @@ function configIn(/** @type {Record<string, string>} */ metadata) {
 function dataIn({ data = JSON.stringify(SETTINGS.data.usual) }) {
   const name = SETTINGS.data.offers.find((offer) => JSON.stringify(offer) === data);
   if (name) return name;
-  throw new Error(`expected a network of ${SETTINGS.data.offers.join(" or ")}; got another`);
+  throw new Error(t`expected a network of ${SETTINGS.data.offers.join(" / ")}; got another`);
 }
 
 /** @throws {Error} where a weight is nan or infinite: nothing could be learned from there */
 function expectFinite(/** @type {Record<string, { data: Float32Array }>} */ tensors) {
   for (const [name, { data }] of Object.entries(tensors)) {
     if (!data.every(Number.isFinite))
-      throw new Error(`expected finite numbers in ${name}; got nan or infinity`);
+      throw new Error(t`expected finite numbers in ${name}; got nan or infinity`);
   }
 }
 

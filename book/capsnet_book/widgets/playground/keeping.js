@@ -56,7 +56,7 @@ class Keeping {
 
   async #keep() {
     if (this.#session.settings[0].types !== USUAL_TYPES)
-      throw new Error("the other widgets show networks of 72 capsules, of 8 types");
+      throw new Error(t`the other widgets show networks of 72 capsules, of 8 types`);
     const page = globalThis.capsnetOwn; // the book's page (live-host.js)
     const isForOthers = this.#session.settings[0].data === "digits";
     if (page && !isForOthers) throw new Error(NOT_FOR_OTHERS);

@@ -3,6 +3,7 @@
 // Here channels run fastest, a kernel's row of pixels lies in one piece, and primary capsule i
 // stands at place · types + type; in a file, as in PyTorch, at type · places + place.
 import { makeRandom, normal } from "../shared/random.js";
+import { t } from "../shared/t.js";
 import { D, D_IN, HIDDEN, J, KERNEL, PIXELS, PLACES, TAPS } from "./sizes.js";
 
 const SPREAD = 0.1; // of the normal numbers that W begins with
@@ -102,9 +103,9 @@ export function fromTensors(numbers, types, tensors) {
   const parameters = parameterList(types);
   for (const { name, shape } of parameters) {
     const other = tensors[name]?.shape;
-    const words = other ? `[${other}]` : "none";
+    const words = other ? `[${other}]` : t`none`;
     if (String(other) !== String(shape))
-      throw new Error(`expected ${name} [${shape}]; got ${words}`);
+      throw new Error(t`expected ${name} [${shape}]; got ${words}`);
   }
   for (const { name, here, from } of parameters) {
     tensors[name].data.forEach((x, k) => {

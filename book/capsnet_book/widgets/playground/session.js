@@ -408,7 +408,7 @@ export class Session {
     if (settings.bug)
       throw new Error(t`elsewhere in the book a network with a planted bug would be misread`);
     const tensors = await call("tensors");
-    if (!tensors) throw new Error("another network has taken its place meanwhile");
+    if (!tensors) throw new Error(t`another network has taken its place meanwhile`);
     return toSafetensors(tensors, configOf(settings), this.#about(settings));
   }
 

@@ -90,5 +90,5 @@ export function fromText(text) {
     const isWhole = images.length === DRAWINGS && images.every(({ length }) => length === PIXELS);
     if (isWhole && Number.isInteger(place) && place >= 0 && place <= 9) return { place, images };
   } catch {} // no text of ours either
-  throw new Error(`${expected}; got something else`);
+  throw new Error(t`${expected}; got something else`);
 }

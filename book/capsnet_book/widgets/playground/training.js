@@ -2,6 +2,7 @@
 // of what startTraining makes by name (training.worker.js).
 import { breath } from "../shared/calls.js";
 import { unpackDigits } from "../shared/digit_set.js";
+import { t } from "../shared/t.js";
 import { unpackAnimals } from "./animals.js";
 import { Batches } from "./batches.js";
 import { answerThrough, askHere, askThrough, Examiner } from "./examiner.js";
@@ -168,7 +169,7 @@ class Training {
   /** Go back to a mark. @throws {Error} where it was forgotten */
   goBack(/** @type {number} */ number) {
     const mark = this.#marks.get(number);
-    if (!mark) throw new Error(`only the last ${MARKS} touches can be taken back`);
+    if (!mark) throw new Error(t`only the last ${MARKS} changes can be taken back`);
     this.#network.restore(mark.network);
     this.#seen = mark.seen;
     this.#seconds = mark.seconds;

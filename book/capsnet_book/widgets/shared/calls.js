@@ -3,9 +3,15 @@ import { t } from "./t.js";
 
 const REFUSED = t`this page lets no script of ours compute: nothing can be trained here`;
 
-/** Start a worker. @param {string} source @throws {Error} where the page may have none */
+/**
+ * Start a worker. It gets the page's catalogue (t.js): its errors speak the reader's language.
+ * @param {string} source @throws {Error} where the page may have none
+ */
 function startWorker(source) {
-  const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+  const words = typeof capsnetWords === "undefined" ? {} : capsnetWords;
+  const catalogue = `const capsnetWords = ${JSON.stringify(words)};\n`;
+  const script = new Blob([catalogue, source], { type: "text/javascript" });
+  const url = URL.createObjectURL(script);
   try {
     return new Worker(url);
   } catch {

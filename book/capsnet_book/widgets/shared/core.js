@@ -26,9 +26,11 @@ export function readSafetensors(source) {
   try {
     return parsed(bytes);
   } catch (error) {
-    const expected = "expected a whole safetensors file of F32, F16, I8 or U8";
     const reason = error instanceof DamagedFile ? error.message : t`its header cannot be read`;
-    throw new Error(`weights: ${expected}; got ${bytes.length} bytes (${reason})`);
+    throw new Error(
+      t`weights: expected a whole safetensors file of F32, F16, I8 or U8; got ${bytes.length} bytes
+        (${reason})`,
+    );
   }
 }
 

@@ -85,7 +85,7 @@ async function start(build, { root, model, host, stops }) {
     halt,
     /** The weights that a trait refers to; all widgets of the page share them. */
     async weights(/** @type {string} */ trait) {
-      if (!host?.getModel) throw new Error("expected anywidget 0.11 or later in this page");
+      if (!host?.getModel) throw new Error(t`expected anywidget 0.11 or later in this page`);
       return (await host.getModel(model.get(trait))).get("weights");
     },
     network: async () => makeNetwork(await widget.weights("network")),
