@@ -43,16 +43,16 @@ WATCH = """() => {
     requestAnimationFrame(step);
 }"""
 COUNT_CHANGES = """([selector, attribute]) => {
-    const count = (changes) => { measured.answers += attribute ? changes.length : 1; };
-    const what = attribute ? { attributeFilter: [attribute] } : { childList: true };
-    new MutationObserver(count).observe(document.querySelector(selector), what);
+    const count = (changes) => { measured.answers += changes.length; };
+    const node = document.querySelector(selector);
+    new MutationObserver(count).observe(node, { attributeFilter: [attribute] });
 }"""
-COUNT_PAINTINGS = """(part) => {
+COUNT_PAINTINGS = """([selector, method]) => {
     const brush = CanvasRenderingContext2D.prototype;
-    const { clearRect } = brush;
-    brush.clearRect = function (...box) {
-        if (this.canvas.dataset.part === part) measured.answers += 1;
-        return clearRect.apply(this, box);
+    const paint = brush[method];
+    brush[method] = function (...given) {
+        if (this.canvas.matches(selector)) measured.answers += 1;
+        return paint.apply(this, given);
     };
 }"""
 CENTRE = "(node) => node.scrollIntoView({ block: 'center', behavior: 'instant' })"
@@ -88,7 +88,7 @@ def awake(page: Page, name: str) -> Locator:
 def prepare_glass(page: Page) -> Locator:
     """Return the pad of the front page's network."""
     stage = awake(page, "Glass")
-    page.evaluate(COUNT_PAINTINGS, "classes")
+    page.evaluate(COUNT_PAINTINGS, ['[data-part="classes"]', "clearRect"])
     return stage.locator('[data-role="pad"]')
 
 
@@ -116,7 +116,7 @@ def prepare_raised(page: Page) -> Locator:
     widget = awake(page, "RaiseOne")
     widget.locator('[data-role="train"]').click()
     page.wait_for_timeout(TRAINING_MS)
-    page.evaluate(COUNT_CHANGES, ['[data-role="says"]', ""])
+    page.evaluate(COUNT_PAINTINGS, ['[data-role="redrawn"]', "putImageData"])
     return widget.locator('.hand [data-role="pad"]')
 
 

@@ -35,12 +35,17 @@ class Hand {
     this.#widget = widget;
     this.#session = session;
     this.schedule = oncePerFrame(() => this.#read());
-    this.says = element("p", { class: "says", "data-role": "says" });
+    this.words = { lead: element("span"), name: element("b"), rest: element("span") };
+    this.says = element("p", { class: "says", "data-role": "says" }, ...Object.values(this.words));
     this.drawing = digitFigure("redrawn");
     this.drawing.name(t`its drawing`, t`Your drawing, drawn again by the network`);
     this.numbers = makeNumbers(widget, this.drawing.canvas);
-    const read = this.schedule;
-    this.pad = makePad({ drawn: read, settled: read, invitation: t`draw here` });
+    const settled = this.schedule;
+    const drawn = () => {
+      session.handMoves();
+      this.schedule();
+    };
+    this.pad = makePad({ drawn, settled, invitation: t`draw here` });
     this.signing = makeSigning(session, this.pad, () => this.#clear());
     this.buttons = Array.from({ length: J }, (_, digit) => this.#button(digit));
     this.ownDigits = makeWall(widget, "own", 5, (n) => this.#showAgain(n));
@@ -92,7 +97,7 @@ class Hand {
       this.#say();
     } catch (error) {
       this.#reading = undefined;
-      this.says.replaceChildren(t`It could not read that (${error.message}). Draw it again.`);
+      this.#write(t`It could not read that (${error.message}). Draw it again.`);
     } finally {
       this.#busy = false;
     }
@@ -110,16 +115,18 @@ class Hand {
     return this.#session.trainees[0]?.call("read", image);
   }
 
+  /** Write a sentence, of which a name may be set off. (New nodes would cost styles and layout.) */
+  #write(lead, name = "", rest = "") {
+    write(this.words.lead, lead);
+    write(this.words.name, name);
+    write(this.words.rest, rest);
+  }
+
   #say() {
-    if (this.signing.isOpen) {
-      this.says.replaceChildren(this.signing.words());
-    } else if (this.pad.empty()) {
-      this.says.replaceChildren(setOf(this.#session.settings).draw);
-    } else if (this.#reading) {
-      this.#sayAnswer(this.#reading.lengths);
-    } else {
-      this.says.replaceChildren(t`Nobody is there to read it yet: press Train.`);
-    }
+    if (this.signing.isOpen) this.#write(this.signing.words());
+    else if (this.pad.empty()) this.#write(setOf(this.#session.settings).draw);
+    else if (this.#reading) this.#sayAnswer(this.#reading.lengths);
+    else this.#write(t`Nobody is there to read it yet: press Train.`);
   }
 
   #sayAnswer(/** @type {Float32Array} */ lengths) {
@@ -127,7 +134,7 @@ class Hand {
     const names = this.#session.names();
     const other = `${names[next]}: ${format(lengths[next])}`;
     const doubt = t` (${format(lengths[best])}; ${other}). What is it?`;
-    this.says.replaceChildren(t`It says `, element("b", {}, names[best]), doubt);
+    this.#write(t`It says `, names[best], doubt);
     this.announce(this.says.textContent);
   }
 

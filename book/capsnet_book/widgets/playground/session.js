@@ -16,6 +16,7 @@ const FIRST_TILE = 7; // that is watched at first
 const USUAL_DATA = "digits";
 const RESTS = t`It has learned for five minutes, and rests. Go on lets it learn more.`;
 const BETWEEN_LOOKS = 100; // milliseconds between two looks at a network that learns, at least
+const HAND_RESTS = 400; // milliseconds without a movement before a hand rests
 // Rests between two looks, in the time that a look takes: a look costs a tenth of the learning, or
 // a quarter of a core on which nothing is learned.
 const RESTS_BETWEEN = { here: 9, apart: 3 };
@@ -45,6 +46,7 @@ export class Session {
   #otherOwn = {}; // a set that is not shown -> what the reader drew for it
   #generation = 0; // how often networks were put in the place of others
   #nextLook = undefined;
+  #handRests = 0; // the time from which on a hand that draws rests
   /** @type {Promise<any>} */
   #hand = Promise.resolve(); // the last thing that a hand does
 
@@ -211,6 +213,21 @@ export class Session {
     });
   }
 
+  /** A hand draws: the page belongs to it, and looks wait until it rests. */
+  handMoves() {
+    this.#handRests = performance.now() + HAND_RESTS;
+  }
+
+  /** Look after a pause, or once a hand that draws rests. */
+  #lookAfter(/** @type {number} */ pause) {
+    clearTimeout(this.#nextLook);
+    this.#nextLook = setTimeout(() => {
+      const hand = this.#handRests - performance.now();
+      if (hand > 0) this.#lookAfter(hand);
+      else this.#look();
+    }, pause);
+  }
+
   /** Ask the networks how they stand; and again, while they learn. */
   async #look() {
     const asked = performance.now();
@@ -223,8 +240,7 @@ export class Session {
     if (!this.running) return;
     const duration = performance.now() - asked;
     const rests = trainees.every(({ apart }) => apart) ? RESTS_BETWEEN.apart : RESTS_BETWEEN.here;
-    const pause = Math.max(BETWEEN_LOOKS - duration, rests * duration);
-    this.#nextLook = setTimeout(() => this.#look(), pause);
+    this.#lookAfter(Math.max(BETWEEN_LOOKS - duration, rests * duration));
   }
 
   async #run() {
