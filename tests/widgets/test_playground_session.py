@@ -453,3 +453,34 @@ def test_an_experiment_says_what_came_out(
         return e.inWords(experiment, data.guess ?? undefined, errors);"""
     said = evaluate(body, {"errors": errors, "guess": guess}, e="playground/experiments.js")
     assert said.startswith(words)
+
+
+def test_looks_wait_while_a_hand_draws(evaluate: Callable[..., Any]) -> None:
+    """A look has the page paint a hundred tiles: it would hold up the hand."""
+    body = f"""{WORKER}
+        let looks = 0;
+        answers = (name) => {{
+            if (name === "look") looks++;
+            return name === "run" ? new Promise(() => {{}}) : {{ touches: 0, tests: [] }};
+        }};
+        const {{ settings }} = o.settingsWith({{}}, {{}});
+        const session = new s.Session(settings, async () => ({{}}), () => {{}});
+        session.sample = async () => ({{}});
+        session.act(() => session.train());
+        await rest(350);
+        const before = looks;
+        session.handMoves();
+        await rest(30); // what was asked before it
+        const begun = looks;
+        for (let n = 0; n < 30; n++) {{
+            session.handMoves();
+            await rest(10);
+        }}
+        const meanwhile = looks - begun;
+        await rest(800);
+        session.stop();
+        return {{ before, meanwhile, afterwards: looks - begun }};"""
+    report = evaluate(body, **MODULES)
+    assert report["before"] > 1
+    assert report["meanwhile"] == 0
+    assert report["afterwards"] > 1
