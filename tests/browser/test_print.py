@@ -15,7 +15,10 @@ from .conftest import ROOT, Visit
 pytestmark = pytest.mark.slow
 
 PAGE = "book/chapters/06-routing.html"  # its scrolling stage left two sheets empty
-CONTROLS = "button:not(.live-prompt), input, select, .guess, .network-strip, .bd-header-article"
+CONTROLS = (
+    "button:not(.live-prompt), input, select, .hands, .more, .guess, .network-strip, "
+    ".bd-header-article"
+)
 
 
 def test_on_paper_a_page_is_light_and_whole_and_comes_back(

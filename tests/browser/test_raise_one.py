@@ -595,6 +595,11 @@ def test_two_learn_side_by_side_and_each_pair_drops_a_dot(alone: Callable[..., A
     has_seen(widget, 500)
     assert len(attribute(widget, "right").split(",")) == 2
     assert widget.locator('[data-role="wall"]:visible').count() == 2
+    titles = widget.locator(".wall-title:visible")
+    expect(titles).to_have_text(["rounds of routing: 1", "rounds of routing: 3"])
+    captions = widget.locator(".walls figcaption")
+    expect(captions.first).to_contain_text("Orange: taken for another")
+    expect(captions.nth(1)).to_be_empty()
     assert widget.locator(".curve .line").count() == 2
     expect(widget.locator(".dot.pair")).to_have_count(1, timeout=60 * SECONDS)
     expect(widget.locator(".dot.record")).to_have_count(0)

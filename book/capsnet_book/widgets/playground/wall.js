@@ -3,7 +3,7 @@
 import { arrowKeys } from "../shared/controls.js";
 import { css, digitAt, SIDE, shadesOf } from "../shared/digits.js";
 import { t } from "../shared/t.js";
-import { clamp, element, figure, memoized, setAttributes, write } from "../shared/ui.js";
+import { clamp, element, memoized, setAttributes, write } from "../shared/ui.js";
 import { SETS, setOf } from "./sets.js";
 import { WALL } from "./sizes.js";
 import { nameOf } from "./words.js";
@@ -56,9 +56,8 @@ export function makeWall(widget, kind, most, chosen) {
     "aria-roledescription": t`wall of images`,
     "aria-label": DRAWN_HINT,
   });
-  const title = element("strong");
-  const about = element("span");
-  const caption = element("figcaption", {}, title, about);
+  const title = element("strong", { class: "wall-title" });
+  const caption = element("figcaption");
   const brush = canvas.getContext("2d");
   let count = 0; // tiles
   let columns = most;
@@ -96,7 +95,7 @@ export function makeWall(widget, kind, most, chosen) {
       if (isWrong) frame(n, colours.contrast);
     });
     if (selected >= 0) frame(selected, colours.accent);
-    write(about, words);
+    write(caption, words);
   }
 
   function choose(/** @type {number} */ n) {
@@ -112,7 +111,8 @@ export function makeWall(widget, kind, most, chosen) {
   });
   arrowKeys(canvas, (dx, dy) => choose(current < 0 ? 0 : current + dx + columns * dy));
   const name = (/** @type {string} */ label) => setAttributes(canvas, { "aria-label": label });
-  return { figure: figure(kind, canvas, caption), canvas, title, show, name };
+  const node = element("figure", { class: kind }, title, canvas, caption);
+  return { figure: node, canvas, title, show, name };
 }
 
 /**
@@ -136,8 +136,11 @@ export function makeHundred(widget, session, k) {
     const isUntrained = watched.answer === undefined;
     wall.name(isUntrained ? hint : DRAWN_HINT);
     write(wall.title, settings.length === 2 ? nameOf(settings, k) : "");
-    const words = isUntrained ? before : captionOf(settings[k], session.moment !== undefined);
-    wall.show(pictures, wrong.slice(0, WALL), words, selected);
+    const wordsOf = (/** @type {any} */ own) =>
+      isUntrained ? before : captionOf(own, session.moment !== undefined);
+    const words = wordsOf(settings[k]);
+    const isSaid = k > 0 && words === wordsOf(settings[0]); // below the wall beside it
+    wall.show(pictures, wrong.slice(0, WALL), isSaid ? "" : words, selected);
   });
 
   function show(/** @type {import("./untrained.js").Frame[]} */ frames) {
