@@ -27,7 +27,6 @@ def maps_of_a_digit(image: Tensor, maps: Tensor, numbers: Sequence[int]) -> Figu
     figure, grid = grid_of_pictures(1, 1 + len(maps), height=WIDTH / (1 + len(maps)) + 0.35)
     ink = image.reshape(28, 28)
     show_digit(grid[0, 0], ink)
-    grid[0, 0].set_title("the digit", fontsize=9)
     for axes, map_, number in zip(grid[0, 1:], maps, numbers, strict=True):
         square = {"extent": (-0.5, 27.5, 27.5, -0.5), "interpolation": "nearest"}
         axes.imshow(map_.numpy(), cmap=BLUES, vmin=0, vmax=float(maps.max()), **square)
