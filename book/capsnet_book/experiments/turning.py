@@ -304,17 +304,17 @@ def measure(network: nn.Module, task: Task, seed: int) -> dict[str, Any]:
     for view in VIEWS:
         images, labels = pictures_of(task, view)
         scores = scores_of(network, images)
-        found = {
+        misread = {
             "all": wrong_among(scores, labels, everything),
             "apart": wrong_among(scores, labels, task.apart),
         }
-        errors[view] = {"all": share_of(found["all"], labels, everything)}
-        errors[view]["apart"] = share_of(found["apart"], labels, task.apart)
+        errors[view] = {"all": share_of(misread["all"], labels, everything)}
+        errors[view]["apart"] = share_of(misread["apart"], labels, task.apart)
         if task.classes == 10:
             errors[view]["one"] = share_of(_six_is_nine(scores, labels), labels, everything)
         wrong[view] = {
-            name: pack_wrong(each.nonzero().flatten().tolist(), TESTED)
-            for name, each in found.items()
+            name: pack_wrong(wrong_pictures.nonzero().flatten().tolist(), TESTED)
+            for name, wrong_pictures in misread.items()
         }
 
     by_angle: dict[str, list[float]] = {"all": [], "apart": []}
@@ -367,15 +367,15 @@ def measure_angles(network: AngleReader) -> dict[str, Any]:
         return torch.rad2deg(torch.atan2(sin, cos))
 
     turned = believed(transform(images, Pose(rotation=angles)))
-    found = {}
+    errors = {}
     for name, straight in (("upright", torch.zeros(TESTED)), ("same", believed(images))):
         off = (turned - straight - angles + 180).remainder(360).sub(180).abs()
         median, ninth = off.quantile(torch.tensor([0.5, 0.9])).tolist()
         classes = [round(off[labels == label].median().item(), 2) for label in range(10)]
         far = (off > 90).double().mean().item()
-        found[name] = {"median": round(median, 2), "ninth": round(ninth, 2), "far": round(far, 4)}
-        found[name]["classes"] = classes
-    return found
+        errors[name] = {"median": round(median, 2), "ninth": round(ninth, 2), "far": round(far, 4)}
+        errors[name]["classes"] = classes
+    return errors
 
 
 CHANGES: dict[str, Callable[[Tensor], Tensor]] = {
@@ -409,13 +409,13 @@ def add_changes(names: Sequence[str], seeds: Sequence[int]) -> None:
     """
     path = records.folder() / "turning.json"
     record = records.read(path)
-    for each in record["runs"]:
-        name, seed = each["arm"], each["seed"]
-        if name in names and seed in seeds and "changes" not in each:
+    for run in record["runs"]:
+        name, seed = run["arm"], run["seed"]
+        if name in names and seed in seeds and "changes" not in run:
             network = ARMS[name].build()
             network.load_state_dict(load_file(WEIGHTS / f"{name}-{seed}.safetensors"))
-            each["changes"] = measure_changes(network.eval())
-            print(f"{name}, seed {seed}: {each['changes']}", flush=True)
+            run["changes"] = measure_changes(network.eval())
+            print(f"{name}, seed {seed}: {run['changes']}", flush=True)
     write_json(path, record)
 
 
@@ -449,35 +449,35 @@ def questions(folder: Path | None = None) -> list[Question]:
     return [Question(**question) for question in tomllib.loads(text)["questions"]]
 
 
-def answers(found: dict[str, Any] | None = None) -> list[Verdict]:
+def answers(record: dict[str, Any] | None = None) -> list[Verdict]:
     """Answer the questions, with Holm among them.
 
     Args:
-        found: results/turning.json.
+        record: results/turning.json.
     """
-    runs = (found or records.stored("turning"))["runs"]
-    wrong = {(each["arm"], each["seed"]): each["wrong"] for each in runs}
+    runs = (record or records.stored("turning"))["runs"]
+    wrong = {(run["arm"], run["seed"]): run["wrong"] for run in runs}
 
     def misread(side: dict[str, Any], seeds: Sequence[int]) -> np.ndarray:
         """Pictures [S, N]; nothing if a seed lacks."""
         if any((side["arm"], seed) not in wrong for seed in seeds):
             return np.array([])
         packed = [wrong[side["arm"], seed][side["view"]]["all"] for seed in seeds]
-        return np.array([unpack_wrong(each, TESTED) for each in packed], dtype=float)
+        return np.array([unpack_wrong(numbers, TESTED) for numbers in packed], dtype=float)
 
-    asked = questions()
+    primary_questions = questions()
     sides = [
         [misread(side, question.seeds) for side in (question.smaller, question.larger)]
-        for question in asked
+        for question in primary_questions
     ]
-    return judge(asked, sides)
+    return judge(primary_questions, sides)
 
 
-def error_table(found: dict[str, Any], task: str) -> str:
+def error_table(record: dict[str, Any], task: str) -> str:
     """Return per cent wrong of a task's arms, the mean over the seeds, as a table in Markdown.
 
     Args:
-        found: results/turning.json.
+        record: results/turning.json.
         task: of `TASKS`.
     """
     has_twins = len(TASKS[task].apart) < TASKS[task].classes
@@ -491,7 +491,7 @@ def error_table(found: dict[str, Any], task: str) -> str:
             "|:--|--:|--:|--:|--:|--:|--:|",
         ]
     for name, arm in ARMS.items():
-        runs = [each for each in found["runs"] if each["arm"] == name and arm.task == task]
+        runs = [run for run in record["runs"] if run["arm"] == name and arm.task == task]
         if not runs:
             continue
         columns = [(view, "all") for view in VIEWS]
@@ -527,17 +527,17 @@ def errors_at_new_angles(
     return errors
 
 
-def change_table(found: dict[str, Any]) -> str:
+def change_table(record: dict[str, Any]) -> str:
     """Return per cent of changed upright digits misread, the mean over the seeds measured, as a
     table in Markdown.
 
     Args:
-        found: results/turning.json.
+        record: results/turning.json.
     """
     names = [CHANGED.get(change, change) for change in CHANGES]
     lines = [f"| wrong, % | {' | '.join(names)} |", "|:--|" + "--:|" * len(names)]
     for name, arm in ARMS.items():
-        runs = [each for each in found["runs"] if each["arm"] == name and "changes" in each]
+        runs = [run for run in record["runs"] if run["arm"] == name and "changes" in run]
         if runs:
             errors = [fmean(100 * run["changes"][change] for run in runs) for change in CHANGES]
             lines.append(f"| {' | '.join([arm.summary, *(f'{error:.1f}' for error in errors)])} |")
