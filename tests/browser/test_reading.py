@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable
 
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from .conftest import NO_STORAGE, ROOT, Visit
@@ -33,6 +35,8 @@ def test_read_folds_code_and_exercises_and_build_shows_them(
     expect(exercise).to_be_visible()
     expect(page.locator(".fold").first).to_be_hidden()
 
+
+BLENDED = 8  # of 255: what a box between two pixels adds
 
 PRINTS = ".cell_output > .output:is(.stream, .text_plain)"
 ALONE = """(print) => {
@@ -212,3 +216,19 @@ def test_without_javascript_a_question_stands_alone(
     expect(page.get_by_text("How many numbers of the matrix must change")).to_be_visible()
     expect(page.locator(".guess")).to_be_hidden()
     expect(page.locator(".veiled")).to_have_count(0)
+
+
+@pytest.mark.parametrize("question", ["blockquote", "p"])
+def test_a_question_and_its_controls_are_one_box_without_a_notch(
+    visit: Callable[..., Visit], address: str, question: str
+) -> None:
+    page = visit(address + "book/chapters/19-capsules-that-turn.html").page
+    controls = page.locator(f"article {question} + .guess").first
+    controls.scroll_into_view_if_needed()
+    box = controls.bounding_box()
+    assert box
+    last = box["x"] + box["width"] - 1
+    for x in (box["x"], box["x"] + 3, last):  # the border, the pixel beside it, the other side
+        strip = page.screenshot(clip={"x": x, "y": box["y"] - 8, "width": 1, "height": 24})
+        channels = Image.open(io.BytesIO(strip)).convert("RGB").getextrema()
+        assert all(highest - lowest <= BLENDED for lowest, highest in channels)
