@@ -229,7 +229,9 @@ def translated_names(
 ) -> Iterator[Replacement]:
     """Yield the strings that are one of these names and have a translation."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and node.value in names:
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            continue
+        if node.value in names:
             translation = translate(PRINTED, node.value)
             if translation:
                 start, end = positions.of_node(node)

@@ -1,6 +1,6 @@
-// The two losses and their gradients: equation 4 on the ten lengths, and the squared error of the
-// drawing.
-import { D, J, PIXELS } from "./sizes.js";
+// The losses and their gradients: equation 4 on the ten lengths, the squared error of the drawing;
+// and of a CNN the cross-entropy of its softmax.
+import { D, J, PIXELS, SCORES } from "./sizes.js";
 
 /** Return which of the ten capsules of digit n is the longest. */
 export function longest(lengths, n) {
@@ -49,4 +49,41 @@ export function drawingLoss(dz, drawing, x, B, { drawing: weight, bug }) {
     dz[k] = 2 * scale * error * y * (1 - y);
   }
   return scale * loss;
+}
+
+/**
+ * Return the softmax of each digit's ten scores.
+ * @param {Float32Array} scores  [B, SCORES]
+ * @param {number} count  of digits
+ * @returns {Float32Array} [count · J]
+ */
+export function sharesOf(scores, count) {
+  const shares = new Float32Array(count * J);
+  for (let n = 0; n < count; n++) {
+    const own = scores.subarray(n * SCORES, n * SCORES + J);
+    const most = Math.max(...own);
+    const powers = own.map((score) => Math.exp(score - most));
+    const sum = powers.reduce((total, power) => total + power, 0);
+    powers.forEach((power, j) => {
+      shares[n * J + j] = power / sum;
+    });
+  }
+  return shares;
+}
+
+/**
+ * Return the cross-entropy, mean over the batch; write its gradient into dz.
+ * @param {Float32Array} dz  of the scores, [B, SCORES]
+ * @param {Float32Array} shares  [B · J]
+ * @param {ArrayLike<number>} labels  [B]
+ */
+export function crossEntropy(dz, shares, labels) {
+  const B = labels.length;
+  let loss = 0;
+  for (let n = 0; n < B; n++) {
+    loss -= Math.log(shares[n * J + labels[n]]) / B;
+    for (let j = 0; j < J; j++)
+      dz[n * SCORES + j] = (shares[n * J + j] - Number(j === labels[n])) / B;
+  }
+  return loss;
 }

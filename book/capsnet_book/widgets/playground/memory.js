@@ -1,7 +1,7 @@
 // One memory for all numbers of a training: WebAssembly's, or an ArrayBuffer of the same plan.
 import { allocated } from "../shared/kernels.js";
-import { parameterList } from "./parameters.js";
-import { D, D_IN, HIDDEN, J, MAPS, PIXELS, PLACES, ROW } from "./sizes.js";
+import { convolutionalParameters, hiddenOf, parameterList } from "./parameters.js";
+import { D, D_IN, HIDDEN, J, MAPS, PIXELS, PLACES, ROW, SCORES } from "./sizes.js";
 
 /**
  * @typedef {Record<string, Float32Array>} Layers  numbers of each layer for a batch, by name
@@ -9,6 +9,7 @@ import { D, D_IN, HIDDEN, J, MAPS, PIXELS, PLACES, ROW } from "./sizes.js";
  * @typedef {object} Plan  where everything lies; a pointer is in bytes, a multiple of 16
  * @property {any} memory  WebAssembly's, or a buffer that looks like one
  * @property {Record<string, number>} at  pointers to parameters and layers, by name
+ * @property {import("./parameters.js").Parameter[]} list  of parameters
  * @property {(name: string, t: number) => number} of  a pointer to what round t of routing holds
  * @property {number} gap  the gradient of what lies at a pointer is so many bytes further on
  * @property {number} count  of all parameters' numbers
@@ -26,7 +27,7 @@ import { D, D_IN, HIDDEN, J, MAPS, PIXELS, PLACES, ROW } from "./sizes.js";
  * @property {Float32Array} slopesOfLayers  all of dy
  */
 
-/** Return how many numbers each layer holds for a batch. */
+/** Return how many numbers each layer of a capsule network holds for a batch. */
 function layerSizes({ types, batch: B, rounds }) {
   const C = 8 * types;
   const I = PLACES * types;
@@ -47,17 +48,43 @@ function layerSizes({ types, batch: B, rounds }) {
   };
 }
 
+/** Return how many numbers each layer of a CNN holds for a batch. */
+function convolutionalSizes({ types, batch: B }) {
+  const C = 8 * types;
+  return {
+    x: B * PIXELS,
+    maps: B * MAPS * C,
+    features: B * PLACES * C,
+    hidden: B * hiddenOf(types),
+    scores: B * SCORES,
+  };
+}
+
 /**
- * Plan the memory of a training, and allocate it.
+ * Plan the memory of a capsule network in training, and allocate it.
  * @param {{ types: number, batch: number, rounds: number }} settings  batch: a multiple of 4
+ */
+export const planMemory = (settings) =>
+  planned(parameterList(settings.types), layerSizes(settings), settings.rounds);
+
+/**
+ * Plan the memory of a CNN in training, and allocate it.
+ * @param {{ types: number, batch: number }} settings  batch: a multiple of 4
+ */
+export const planConvolutionalMemory = (settings) =>
+  planned(convolutionalParameters(settings.types), convolutionalSizes(settings), 1);
+
+/**
+ * Plan the memory of parameters and layers, and allocate it.
+ * @param {import("./parameters.js").Parameter[]} list  of parameters
+ * @param {Record<string, number>} sizes  of layers
+ * @param {number} rounds  of routing
  * @returns {Plan}
  */
-export function planMemory(settings) {
-  const parameters = parameterList(settings.types);
-  const count = parameters.reduce((sum, { size }) => sum + size, 0);
-  const sizes = layerSizes(settings);
+function planned(list, sizes, rounds) {
+  const count = list.reduce((sum, { size }) => sum + size, 0);
   const first = 64; // nothing at 0
-  const at = Object.fromEntries(parameters.map(({ name, from }) => [name, first + 4 * from]));
+  const at = Object.fromEntries(list.map(({ name, from }) => [name, first + 4 * from]));
   let end = first + 4 * count;
   for (const [name, size] of Object.entries(sizes)) {
     at[name] = end;
@@ -78,7 +105,8 @@ export function planMemory(settings) {
   return {
     memory,
     at,
-    of: (name, t) => at[name] + 4 * t * (sizes[name] / settings.rounds),
+    list,
+    of: (name, t) => at[name] + 4 * t * (sizes[name] / rounds),
     gap,
     count,
     first,

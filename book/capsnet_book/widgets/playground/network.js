@@ -8,17 +8,16 @@
 // neither copied there nor back. On the way back the gradient of what lies at a pointer is `gap`
 // further on.
 import { lengthsOf } from "../shared/core.js";
+import { convolutionMaps, convolve, convolveBack, denseMap, linear, linearBack } from "./layers.js";
+import { Learner } from "./learner.js";
 import { drawingLoss, longest, marginLoss } from "./losses.js";
 import { planMemory } from "./memory.js";
-import { begin, fromTensors, toTensors } from "./parameters.js";
+import { toTensors } from "./parameters.js";
 import { recut, softmaxOverI, softmaxOverIBack, wrongCut } from "./planted.js";
-import { capsuleHere, muteFilters, muteVotes } from "./silence.js";
-import { ACROSS, D, D_IN, HIDDEN, J, KERNEL, MAPS, PIXELS, PLACES, ROW, TAPS } from "./sizes.js";
+import { capsuleHere, muteVotes } from "./silence.js";
+import { D, D_IN, HIDDEN, J, KERNEL, MAPS, PIXELS, PLACES, ROW } from "./sizes.js";
 
 const V = J * D; // numbers in the capsules of a digit
-const BETA_1 = 0.9; // Adam's
-const BETA_2 = 0.999;
-const WINDOW = 50; // steps that the average of the weights covers, at most
 
 /**
  * @typedef {object} NetworkSettings
@@ -33,14 +32,11 @@ const WINDOW = 50; // steps that the average of the weights covers, at most
  * @property {string} bug  an id of planted.js, or ""
  */
 
-class Network {
+class Network extends Learner {
   #settings;
   #net; // plan, sizes and kernels: what forward and backward work with
   #v; // capsules of the last round
   #dv; // their gradient
-  #steps = 0; // of Adam
-  #power1 = 1; // β1^t
-  #power2 = 1; // β2^t
   /** @type {import("./silence.js").Silent} */
   #silent = { maps: [], primary: [] };
 
@@ -49,6 +45,8 @@ class Network {
     const { types, batch: B, bug } = settings;
     const rounds = bug === "no-update-rounds" ? 1 : settings.rounds;
     const plan = planMemory({ types, batch: B, rounds });
+    const kernels = makeKernels(plan.memory);
+    super(plan, kernels, settings.seed);
     this.#settings = settings;
     this.#net = {
       ...plan,
@@ -58,14 +56,12 @@ class Network {
       rounds,
       bug,
       maps: linearMaps(plan.at, types),
-      k: makeKernels(plan.memory),
+      k: kernels,
       cut: wrongCut(types),
       silent: { filters: [], capsules: [] }, // as they stand here
     };
     this.#v = this.#lastRound(plan.y.v, V);
     this.#dv = this.#lastRound(plan.dy.v, V);
-    begin(plan.parameters, types, settings.seed);
-    plan.averages.set(plan.parameters);
   }
 
   /** Return the last round's numbers, `size` a digit, of those of all rounds. */
@@ -126,44 +122,27 @@ class Network {
   }
 
   /**
-   * Take one step of Adam with the gradients that there are. Weights jump about from step to step,
-   * so what reads, draws and is kept is their average: over the last tenth of the steps, of
-   * `window` steps at most.
-   */
-  update(/** @type {number} */ rate, window = WINDOW) {
-    const share = Math.max(1 / window, 10 / (10 + this.#steps));
-    this.#steps++;
-    this.#power1 *= BETA_1;
-    this.#power2 *= BETA_2;
-    const { k, first, gap, mean, square, average, count } = this.#net;
-    const step = rate / (1 - this.#power1);
-    const scale = 1 / Math.sqrt(1 - this.#power2);
-    k.adam(first, first + gap, mean, square, average, count, step, scale, share);
-  }
-
-  /**
    * Return what the network makes of images [N · 784]: capsules [N · J · D], their lengths
    * [N · J], answers [N], drawings [N · 784] of the longest capsule, if it draws; and of the last
    * batch's first image, maps [100 · C], u [I · D_IN], votes [I · J · D] and c of the last round
    * [I · J].
    */
   read(/** @type {Float32Array} */ images, draws = this.#settings.drawing > 0) {
-    const { B, C, I, y, parameters, averages } = this.#net;
+    const { B, C, I, y } = this.#net;
     const N = images.length / PIXELS;
     const capsules = new Float32Array(N * V);
     const lengths = new Float32Array(N * J);
     const drawings = new Float32Array(draws ? N * PIXELS : 0);
-    const newest = parameters.slice();
-    parameters.set(averages);
-    for (let from = 0; from < N; from += B) {
-      const count = Math.min(B, N - from);
-      const batch = images.subarray(from * PIXELS, (from + count) * PIXELS);
-      const lengthsOfBatch = this.#readBatch(batch, count, draws);
-      capsules.set(this.#v.subarray(0, count * V), from * V);
-      lengths.set(lengthsOfBatch.subarray(0, count * J), from * J);
-      if (draws) drawings.set(y.drawing.subarray(0, count * PIXELS), from * PIXELS);
-    }
-    parameters.set(newest);
+    this.withAverages(() => {
+      for (let from = 0; from < N; from += B) {
+        const count = Math.min(B, N - from);
+        const batch = images.subarray(from * PIXELS, (from + count) * PIXELS);
+        const lengthsOfBatch = this.#readBatch(batch, count, draws);
+        capsules.set(this.#v.subarray(0, count * V), from * V);
+        lengths.set(lengthsOfBatch.subarray(0, count * J), from * J);
+        if (draws) drawings.set(y.drawing.subarray(0, count * PIXELS), from * PIXELS);
+      }
+    });
     const answers = Uint8Array.from({ length: N }, (_, n) => longest(lengths, n));
     const rows = this.#lastRound(y.c, I * ROW).subarray(0, I * ROW);
     const c = rows.filter((_, k) => k % ROW < J); // less the padding
@@ -188,30 +167,18 @@ class Network {
     return lengths;
   }
 
-  /** Return `size` numbers of the average that belongs to the parameters at a pointer. */
-  #averageAt(pointer, size) {
-    const from = (pointer - this.#net.first) / 4;
-    return this.#net.averages.slice(from, from + size);
-  }
-
-  /** Return the first layer's weights, [81, C]. */
-  filters() {
-    const { at, C } = this.#net;
-    return this.#averageAt(at["conv.weight"], KERNEL ** 2 * C);
-  }
-
   /** Return the decoder's layers, as shared/core.js has them. */
   decoder() {
     return this.#net.maps.decoder.map(({ weight, bias, K, N }) => ({
-      columns: this.#averageAt(weight, K * N),
-      bias: this.#averageAt(bias, N),
+      columns: this.averageAt(weight, K * N),
+      bias: this.averageAt(bias, N),
     }));
   }
 
   /** Return W, [I, D_IN, J, D], in 255 steps: enough for a picture. @returns {Int8Array} */
   matrices() {
     const { at, I } = this.#net;
-    const weights = this.#averageAt(at["routed.weight"], I * D_IN * V);
+    const weights = this.averageAt(at["routed.weight"], I * D_IN * V);
     let most = 1e-12;
     for (const weight of weights) most = Math.max(most, Math.abs(weight));
     const steps = new Int8Array(weights.length);
@@ -228,7 +195,7 @@ class Network {
     const { maps, primary } = this.#silent;
     for (const at of maps) this.#scale(averages, "maps", at, 0);
     for (const at of primary) this.#scale(averages, "primary", at, 0);
-    return toTensors(averages, this.#settings.types);
+    return toTensors(averages, this.#net.list);
   }
 
   /** Return the parts that are silent. @returns {import("./silence.js").Silent} */
@@ -272,48 +239,6 @@ class Network {
     const start = from("routed.weight") + capsuleHere(at, this.#settings.types) * size;
     for (let k = start; k < start + size; k++) numbers[k] *= factor;
   }
-
-  /** Return what reads, so that show() can let another network read alike. */
-  state() {
-    return { averages: this.#net.averages.slice(), silent: this.#silent };
-  }
-
-  /** Read as another network does. @param {ReturnType<Network["state"]>} state */
-  show({ averages, silent }) {
-    this.#net.averages.set(averages);
-    this.hold(silent);
-  }
-
-  /** Return all that it has learned and how it goes on, so that restore() can bring it back. */
-  snapshot() {
-    const { parameters, learned } = this.#net;
-    return {
-      parameters: parameters.slice(),
-      learned: learned.slice(),
-      silent: this.#silent,
-      clock: [this.#steps, this.#power1, this.#power2],
-    };
-  }
-
-  /** Go back to where a snapshot was taken. @param {ReturnType<Network["snapshot"]>} snapshot */
-  restore({ parameters, learned, silent, clock }) {
-    this.#net.parameters.set(parameters);
-    this.#net.learned.set(learned);
-    [this.#steps, this.#power1, this.#power2] = clock;
-    this.hold(silent);
-  }
-
-  /** Return the gradients by name, as a file has them. */
-  slopes() {
-    return toTensors(this.#net.slopes, this.#settings.types);
-  }
-
-  /** Take the weights of a file. @throws {Error} where they do not fit */
-  load(tensors) {
-    fromTensors(this.#net.parameters, this.#settings.types, tensors);
-    this.#net.averages.set(this.#net.parameters);
-    this.#steps = Number.POSITIVE_INFINITY; // a new Adam's first steps are rough: average widely
-  }
 }
 
 /**
@@ -324,34 +249,10 @@ class Network {
 export const makeNetwork = (settings, makeKernels) => new Network(settings, makeKernels);
 
 /**
- * @typedef {object} LinearMap  to[B, N] += from[B, K] weight[K, N], for each [to, from] of `uses`
- * @property {number} weight  a pointer
- * @property {number} [bias]
- * @property {number} K
- * @property {number} N
- * @property {number[][]} uses  pointers
- * @property {number} toRow  rows of a batch lie so many numbers apart
- * @property {number} fromRow
+ * @typedef {import("./layers.js").LinearMap} LinearMap
  */
 
-/** Return the second convolution's: one for each row of its kernel. @returns {LinearMap[]} */
-function primaryMaps(at, types) {
-  const C = 8 * types;
-  const K = TAPS * C; // numbers in a row of a patch
-  return Array.from({ length: TAPS }, (_, row) => ({
-    weight: at["primary.conv.weight"] + 4 * row * K * C,
-    K,
-    N: C,
-    uses: Array.from({ length: PLACES }, (_, place) => {
-      const first = (2 * Math.floor(place / 3) + row) * ACROSS + 2 * (place % 3);
-      return [at.features + 4 * place * C, at.maps + 4 * first * C];
-    }),
-    toRow: PLACES * C,
-    fromRow: MAPS * C,
-  }));
-}
-
-/** Return those of W: one for each primary capsule. @returns {LinearMap[]} */
+/** Return the linear maps of W: one for each primary capsule. @returns {LinearMap[]} */
 function routedMaps(at, types) {
   const I = PLACES * types;
   return Array.from({ length: I }, (_, i) => ({
@@ -364,23 +265,10 @@ function routedMaps(at, types) {
   }));
 }
 
-/** Return that of a layer of the decoder. @returns {LinearMap} */
-function denseMap(at, name, from, to, K, N) {
-  return {
-    weight: at[`${name}.weight`],
-    bias: at[`${name}.bias`],
-    K,
-    N,
-    uses: [[at[to], at[from]]],
-    toRow: N,
-    fromRow: K,
-  };
-}
-
 /** Return the maps of all linear layers. */
 function linearMaps(at, types) {
   return {
-    primary: primaryMaps(at, types),
+    primary: convolutionMaps(at, types),
     routed: routedMaps(at, types),
     decoder: [
       denseMap(at, "decoder.0", "masked", "hidden1", V, HIDDEN[0]),
@@ -392,22 +280,10 @@ function linearMaps(at, types) {
 
 // ------------------------------------------------------------------------------------ forward
 
-/** Add to each map's output its input times its weight. */
-function linear({ k, B }, /** @type {LinearMap[]} */ maps) {
-  for (const { weight, K, N, uses, toRow, fromRow } of maps) {
-    for (const [to, from] of uses) k.matmul(to, toRow, from, fromRow, 1, weight, N, B, K, N);
-  }
-}
-
 /** Compute the votes from the digits. */
 function encode(net) {
-  const { k, y, at, B, C, I } = net;
-  k.fillRows(at.maps, at["conv.bias"], B * MAPS, C);
-  k.overInk(at.maps, at.x, at["conv.weight"], B, C, 0);
-  k.gate(at.maps, at.maps, B * MAPS * C);
-  muteFilters(y.maps, net.silent.filters, C);
-  k.fillRows(at.features, at["primary.conv.bias"], B * PLACES, C);
-  linear(net, net.maps.primary);
+  const { k, y, at, B, I } = net;
+  convolve(net);
   if (net.bug === "capsule-view") recut(y.features, net.cut);
   // A capsule's numbers are channels, which lie together already.
   k.squash(at.u, at.features, B * I, D_IN);
@@ -448,17 +324,6 @@ function decode(net) {
 
 // ----------------------------------------------------------------------------------- backward
 
-/** Add the gradients of weights and of inputs; for the latter every weight is transposed. */
-function linearBack({ k, B, gap, turn }, /** @type {LinearMap[]} */ maps) {
-  for (const { weight, K, N, uses, toRow, fromRow } of maps) {
-    k.transpose(weight + turn, weight, K, N);
-    for (const [to, from] of uses) {
-      k.matmul(weight + gap, N, from, 1, fromRow, to + gap, toRow, K, B, N);
-      k.matmul(from + gap, fromRow, to + gap, toRow, 1, weight + turn, K, B, N, K);
-    }
-  }
-}
-
 /** Compute the gradient of the masked capsules from the drawing's before the sigmoid. */
 function decodeBack(net) {
   const { k, at, gap, B } = net;
@@ -492,14 +357,10 @@ function routeBack(net) {
 
 /** Compute the gradients of the weights below from that of the votes. */
 function encodeBack(net) {
-  const { k, dy, at, gap, B, C, I } = net;
+  const { k, dy, at, gap, B, I } = net;
   muteVotes(dy.votes, net.silent.capsules, I, V);
   linearBack(net, net.maps.routed);
   k.squashBack(at.features + gap, at.features, at.u + gap, B * I, D_IN);
   if (net.bug === "capsule-view") recut(dy.features, net.cut, true);
-  k.sumRows(at["primary.conv.bias"] + gap, at.features + gap, B * PLACES, C);
-  linearBack(net, net.maps.primary);
-  k.gate(at.maps + gap, at.maps, B * MAPS * C);
-  k.sumRows(at["conv.bias"] + gap, at.maps + gap, B * MAPS, C);
-  k.overInk(at.maps + gap, at.x, at["conv.weight"] + gap, B, C, 1);
+  convolveBack(net);
 }

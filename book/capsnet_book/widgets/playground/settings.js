@@ -32,6 +32,12 @@ export const BUGS = {
 /** @type {Record<string, Setting>} */
 export const SETTINGS = {
   data: { label: t`pictures to learn from`, usual: "digits", offers: Object.keys(SETS) },
+  net: {
+    label: t`network`,
+    usual: "capsules",
+    offers: ["capsules", "cnn"],
+    words: (net) => ({ capsules: t`capsules`, cnn: t`a CNN` })[net],
+  },
   rounds: { label: t`rounds of routing`, usual: 3, offers: [1, 2, 3, 5] },
   types: {
     label: t`primary capsules`,
@@ -124,6 +130,9 @@ const usual = () => Object.fromEntries(NAMES.map((name) => [name, SETTINGS[name]
  * @param {Settings} other
  */
 export const differences = (one, other) => NAMES.filter((name) => one[name] !== other[name]);
+
+/** Return whether a network of these settings learns to draw. @param {Settings} settings */
+export const learnsToDraw = ({ net, drawing }) => net !== "cnn" && drawing > 0;
 
 /** Return a setting's value in words. */
 export const valueInWords = (name, value) => SETTINGS[name].words?.(value) ?? String(value);

@@ -12,5 +12,6 @@ export const D = 16; // numbers in a digit capsule
 export const HIDDEN = [128, 256]; // of the decoder
 /** Room for the ten logits or couplings of a capsule: three times four. */
 export const ROW = 12;
+export const SCORES = 16; // room for a CNN's ten scores: two times eight
 export const WALL = 100; // of them, those that are shown
 export const OWN = 10; // of the reader's digits, those that are shown

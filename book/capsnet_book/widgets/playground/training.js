@@ -5,9 +5,11 @@ import { unpackDigits } from "../shared/digit_set.js";
 import { t } from "../shared/t.js";
 import { unpackAnimals } from "./animals.js";
 import { Batches } from "./batches.js";
+import { makeConvNetwork } from "./cnn.js";
 import { answerThrough, askHere, askThrough, Examiner } from "./examiner.js";
 import { loadKernels } from "./kernels.js";
 import { makeNetwork } from "./network.js";
+import { learnsToDraw } from "./settings.js";
 
 const UNPACK = { digits: unpackDigits, animals: unpackAnimals }; // by the setting "data"
 const FADE = 0.9; // factor of the learning rate
@@ -214,6 +216,7 @@ class Training {
    */
   async look(tile) {
     const state = {
+      net: this.#settings.net,
       types: this.#settings.types,
       seen: this.#seen,
       seconds: this.#seconds,
@@ -229,7 +232,7 @@ class Training {
 
   /** Return what it makes of one image, and its decoder: the page draws while sliders move. */
   read(/** @type {Float32Array} */ image) {
-    const draws = this.#settings.drawing > 0;
+    const draws = learnsToDraw(this.#settings);
     const reading = this.#network.read(image, false);
     return { ...reading, decoder: draws && this.#network.decoder() };
   }
@@ -238,6 +241,10 @@ class Training {
     return this.#network.tensors();
   }
 }
+
+/** Make the network that settings name. @param {any} settings @param {any} kernels */
+const makeAny = (settings, kernels) =>
+  (settings.net === "cnn" ? makeConvNetwork : makeNetwork)(settings, kernels);
 
 /**
  * Make a network, and unpack the pictures that it learns from and is tested with.
@@ -259,12 +266,7 @@ async function prepare(settings, sample, make) {
  * @param {MessagePort} [options.port]  to an examiner in another worker
  * @param {(settings: any, kernels: any) => any} [options.make]  the network; tests give another
  */
-export async function startTraining(
-  settings,
-  sample,
-  own,
-  { tensors, port, make = makeNetwork } = {},
-) {
+export async function startTraining(settings, sample, own, { tensors, port, make = makeAny } = {}) {
   const { network, learn, tested, plain } = await prepare(settings, sample, make);
   if (tensors) network.load(tensors);
   const ask = port ? askThrough(port, network) : askHere(new Examiner(network, tested, own));
@@ -277,6 +279,6 @@ export async function startTraining(
  * @param {MessagePort} port  to the training
  */
 export async function startExaminer(settings, sample, own, port) {
-  const { network, tested } = await prepare(settings, sample, makeNetwork);
+  const { network, tested } = await prepare(settings, sample, makeAny);
   answerThrough(port, network, new Examiner(network, tested, own));
 }

@@ -11,15 +11,16 @@ const FOG = 0.5; // what it would draw, in every pixel
  * @property {number} tile  of the wall
  * @property {number} [label]
  * @property {number} [answer]  none before anything was computed
- * @property {Float32Array} u  primary capsules [I, D_IN]
- * @property {Float32Array} c  couplings of the last round [I, J]
+ * @property {Float32Array} [u]  primary capsules [I, D_IN]; a CNN has none
+ * @property {Float32Array} [c]  couplings of the last round [I, J]; a CNN has none
  * @property {Float32Array} [maps]  what the filters answer [100, C]; none before it was computed
  * @property {Float32Array} [votes]  û [I, J, D]
  * @property {Float32Array} [capsules]  of the digit, v [J, D]
- * @property {Float32Array} lengths  [J]
+ * @property {Float32Array} lengths  [J]; of a CNN, shares of its softmax
  * @property {Float32Array} drawing  [784], or empty where it learns no drawing
  *
  * @typedef {object} Frame  how a network stands at one moment
+ * @property {string} [net]  "cnn" of a CNN, which has no capsules
  * @property {number} types  of primary capsules
  * @property {Float32Array} filters  [81, C]
  * @property {Int8Array} [matrices]  W, [I, D_IN, J, D]; none before anything was computed
@@ -53,12 +54,13 @@ const bytesOf = (/** @type {Float32Array} */ greys) =>
  * @param {number} tile  that is watched
  * @returns {Frame}
  */
-export function untrainedFrame({ types, seed }, hundred, tile) {
+export function untrainedFrame({ net, types, seed }, hundred, tile) {
   const random = makeRandom(seed);
   const noise = (length, bound) => Float32Array.from({ length }, () => bound * (2 * random() - 1));
   const filters = noise(KERNEL ** 2 * 8 * types, 1 / KERNEL);
   const fog = new Float32Array(PIXELS).fill(FOG);
   return {
+    net,
     types,
     filters,
     right: "",
