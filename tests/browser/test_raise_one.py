@@ -586,6 +586,22 @@ def test_an_experiment_asks_takes_a_guess_and_trains_two(alone: Callable[..., An
     expect(widget.locator('[data-setting="rounds"]')).to_have_count(1)
 
 
+def test_a_cnn_races_the_capsules_and_shows_what_it_has(raise_one: Any) -> None:
+    raise_one.locator('[data-pace="all"]').click()
+    raise_one.locator('[data-role="experiment"]').last.click()
+    expect(raise_one.page).to_have_url(re.compile("#net=capsules,cnn$"))
+    raise_one.locator('[data-role="guess"]').first.click()
+    has_seen(raise_one, 1000)
+    expect(raise_one.locator('[data-role="curve"] .line')).to_have_count(2)
+    expect(raise_one.locator(".part-votes")).to_be_visible()
+    raise_one.locator('[data-role="wall"]').nth(1).click(position={"x": 20, "y": 20})
+    expect(raise_one.locator(".part-votes")).to_be_hidden()
+    expect(raise_one.locator(".part-lengths figcaption")).to_contain_text("shares of a softmax")
+    expect(raise_one.locator('[data-role="looked"]')).to_contain_text("A CNN")
+    raise_one.locator('[data-role="wall"]').first.click(position={"x": 20, "y": 20})
+    expect(raise_one.locator(".part-votes")).to_be_visible()
+
+
 def test_two_learn_side_by_side_and_each_pair_drops_a_dot(alone: Callable[..., Any]) -> None:
     """In the smallest network, since both of a pair learn from 8,000 digits."""
     widget = alone("RaiseOne", "book/chapters/18-does-routing-matter.html")

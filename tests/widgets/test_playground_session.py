@@ -420,6 +420,14 @@ def test_what_came_out_of_an_experiment_is_said_in_one_place(evaluate: Callable[
     assert [first, second] == ["with the bug", "without the bug"]
 
 
+def test_a_cnn_has_no_capsules_to_keep(evaluate: Callable[..., Any]) -> None:
+    body = f"""{WORKER}{SESSION}
+        session.settings = o.settingsWith({{ net: "cnn" }}).settings;
+        await begin();
+        return session.file().catch(({{ message }}) => message);"""
+    assert evaluate(body, **MODULES) == "a CNN has no capsules to keep"
+
+
 ERRORS = "const errors = data.errors.map((error) => error ?? Number.NaN);"
 
 

@@ -1,4 +1,4 @@
-// Four experiments: each asks something beforehand, lets the reader guess, trains two networks that
+// Five experiments: each asks something beforehand, lets the reader guess, trains two networks that
 // differ in one setting, and says afterwards what came out.
 
 import { t } from "../shared/t.js";
@@ -14,7 +14,7 @@ const SECOND = 2;
 /**
  * @typedef {object} Experiment
  * @property {string} name
- * @property {Record<string, any>} change  what the first network has other than usual
+ * @property {Record<string, any>[]} networks  what each of the two has other than usual
  * @property {string} question
  * @property {string[]} guesses  the first network reads better, both alike, the second better
  */
@@ -22,28 +22,35 @@ const SECOND = 2;
 /** @type {Experiment[]} */
 const EXPERIMENTS = [
   {
-    name: t`One round against three`,
-    change: { rounds: 1 },
+    name: t`One round or three`,
+    networks: [{ rounds: 1 }, {}],
     question: t`Which reads better after 8,000 images: one round of routing, or three?`,
     guesses: [t`one round`, t`both alike`, t`three rounds`],
   },
   {
     name: t`Plant a bug`,
-    change: { bug: "softmax-axis" },
+    networks: [{ bug: "softmax-axis" }, {}],
     question: t`A softmax over the wrong axis, as in public code: does it read worse for it?`,
     guesses: [t`it reads better`, t`both alike`, t`it reads worse`],
   },
   {
     name: t`Without drawing`,
-    change: { drawing: 0 },
+    networks: [{ drawing: 0 }, {}],
     question: t`One learns no drawing: does it read better for it, or worse?`,
     guesses: [t`better without`, t`both alike`, t`worse without`],
   },
   {
     name: t`Ten times the rate`,
-    change: { rate: 10 * SETTINGS.rate.usual },
+    networks: [{ rate: 10 * SETTINGS.rate.usual }, {}],
     question: t`Ten times the learning rate: which reads better after 8,000 images?`,
     guesses: [t`ten times the rate`, t`both alike`, t`the usual rate`],
+  },
+  {
+    name: t`Against a CNN`,
+    networks: [{}, { net: "cnn" }], // the pad and files have the first one
+    question: t`A CNN of as many numbers, its softmax in the place of capsules: which reads better
+      after 8,000 images?`,
+    guesses: [t`capsules`, t`both alike`, t`the CNN`],
   },
 ];
 
@@ -52,8 +59,8 @@ const EXPERIMENTS = [
  * @param {Experiment} experiment
  * @param {{ seed: number, data: string }} common  what both have
  */
-const settingsOf = ({ change }, { seed, data }) =>
-  settingsWith({ ...change, seed, data }, { seed, data }).settings;
+const settingsOf = ({ networks }, { seed, data }) =>
+  settingsWith(...networks.map((network) => ({ ...network, seed, data }))).settings;
 
 /**
  * Return the experiment that these settings are, whatever their seed and pictures.
@@ -111,7 +118,7 @@ export function makeExperiments(session, sets) {
   );
   const choices = element("div", { class: "guesses" }, ...answers);
   const panel = element("div", { class: "asked" }, words, choices);
-  const title = t`Four experiments`;
+  const title = t`Experiments`;
   const row = element("div", { class: "cards" }, sets, element("span", {}, title), ...cards);
   const about = { class: "experiments", role: "group", "aria-label": title };
   const node = element("div", about, row, panel);

@@ -30,6 +30,8 @@ const HINT = t`Point at any part; a click keeps it. `;
 const PINNED = t` Kept here; Esc lets go.`;
 const NOTHING = t`Nothing is computed yet: no length is known, and each class has an even share.
   Press Train: then each part says what it computes.`;
+const CNN = t`A CNN: after the filters two layers of plain numbers and a softmax, no capsules, no
+  votes. Choose a tile of the other wall.`;
 /** A click on one of these lets no part go. */
 const CONTROLS = [
   "button",
@@ -72,6 +74,7 @@ class Looking {
   #area;
   #pictures; // the elements of the parts
   #types = 0; // of primary capsules, for which the plan is
+  #isCNN = false; // whether the network that is watched has no capsules at all
 
   /**
    * @param {any} widget @param {any} training  session.js
@@ -169,7 +172,8 @@ class Looking {
 
   #draw() {
     this.#tellButtons();
-    if (!this.session || !this.plan) return write(this.words, NOTHING);
+    this.node.classList.toggle("blank", !this.session);
+    if (!this.session || !this.plan) return write(this.words, this.#isCNN ? CNN : NOTHING);
     const { plan, session } = this;
     const { colours } = this.#widget;
     const looked = this.looked ?? session.strongest("predictions");
@@ -202,6 +206,7 @@ class Looking {
     for (const { node } of this.hands) node.hidden = !isComputed;
     this.marks.node.toggleAttribute("hidden", !isComputed);
     this.session = isComputed ? this.#readingOf(frame) : undefined;
+    this.#isCNN = frame.net === "cnn";
     if (frame.types !== this.#types) {
       this.#types = frame.types;
       this.focus = null;

@@ -20,6 +20,7 @@ const PALE = 0.12; // the weight that has the full colour, at least: noise begin
 /**
  * @typedef {import("./untrained.js").Frame} Frame
  * @typedef {import("./untrained.js").Watched & { types: number, filters: Float32Array }} Passage
+ *   a CNN's has neither u nor c
  * @typedef {any} Pen  glass/pen.js
  * @typedef {{ width: number, height: number }} Size
  */
@@ -43,6 +44,7 @@ function paintFilters(pen, size, { filters }) {
  * numbers. @param {Pen} pen @param {Size} size @param {Passage} passage
  */
 function paintArrows(pen, size, { u, types }) {
+  if (!u) return;
   cellsIn(whole(size), types).forEach(({ x, y, w, h }, i) => {
     const from = capsuleHere(i, types) * D_IN;
     const reach = Math.min(w, h) * 0.46;
@@ -55,6 +57,7 @@ function paintArrows(pen, size, { u, types }) {
  * @param {Pen} pen @param {Size} size @param {Passage} passage
  */
 function paintShares(pen, size, { c, answer, types }) {
+  if (!c) return;
   const shares = Float32Array.from(
     c,
     (_, k) => c[capsuleHere(Math.floor(k / J), types) * J + (k % J)],
@@ -125,22 +128,24 @@ export function makeNetworkView(widget, session) {
     classes: bars.list,
   });
 
-  const nameParts = memoized((types, { one }) => {
+  const nameParts = memoized((types, { one }, isCNN) => {
     const names = [
       one,
       t`16 of ${8 * types} filters`,
       t`${PLACES * types} capsules`,
       t`${PLACES * types * J} votes`,
-      t`10 lengths`,
+      isCNN ? t`10 shares of a softmax` : t`10 lengths`,
       t`its drawing`,
     ];
+    node.classList.toggle("cnn", isCNN);
     names.forEach((name, n) => write(titles[n], name));
   });
 
-  function showFirst(/** @type {Frame} */ { types, watched }) {
+  function showFirst(/** @type {Frame} */ { net, types, watched }) {
+    const isCNN = net === "cnn";
     node.setAttribute("aria-label", labelOf(watched, session.names()));
     const set = setOf(session.settings);
-    nameParts([types, set], types, set);
+    nameParts([types, set, isCNN], types, set, isCNN);
     widget.painter.paint(digit, watched.image);
     filters.draw();
     capsules.draw();

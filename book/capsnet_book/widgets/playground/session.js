@@ -421,6 +421,7 @@ export class Session {
   async file() {
     if (!this.trainees.length) throw new Error(t`there is no network yet: press Train`);
     const [{ settings, call }] = this.trainees;
+    if (settings.net === "cnn") throw new Error(t`a CNN has no capsules to keep`);
     if (settings.bug)
       throw new Error(t`elsewhere in the book a network with a planted bug would be misread`);
     const tensors = await call("tensors");
@@ -450,7 +451,8 @@ export class Session {
   async open(bytes) {
     const { tensors, types, rounds, data, sign, remark } = fromSafetensors(bytes);
     this.own = { ...nothingOfTheirs(), sign };
-    await this.begin([{ ...this.settings[0], types, rounds, data, bug: "" }], tensors);
+    const net = "capsules";
+    await this.begin([{ ...this.settings[0], net, types, rounds, data, bug: "" }], tensors);
     return remark;
   }
 

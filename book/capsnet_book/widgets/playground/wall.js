@@ -5,6 +5,7 @@ import { css, digitAt, SIDE, shadesOf } from "../shared/digits.js";
 import { t } from "../shared/t.js";
 import { clamp, element, memoized, setAttributes, write } from "../shared/ui.js";
 import { SETS, setOf } from "./sets.js";
+import { learnsToDraw } from "./settings.js";
 import { WALL } from "./sizes.js";
 import { nameOf } from "./words.js";
 
@@ -120,10 +121,10 @@ export function makeWall(widget, kind, most, chosen) {
  * @param {any} settings  of its network
  * @param {boolean} isPast
  */
-function captionOf({ drawing, data }, isPast) {
+function captionOf(settings, isPast) {
   const draws = isPast ? t`as it drew them then` : t`as it draws them at this moment`;
-  const how = drawing > 0 ? draws : t`as they are: it learns no drawing`;
-  return t`${SETS[data].hundred}, ${how}. Orange: taken for another. Choose one.`;
+  const how = learnsToDraw(settings) ? draws : t`as they are: it learns no drawing`;
+  return t`${SETS[settings.data].hundred}, ${how}. Orange: taken for another. Choose one.`;
 }
 
 /** Make the wall of the k-th network. @param {any} widget @param {any} session */

@@ -4,7 +4,7 @@ import { t } from "../shared/t.js";
 import { listed } from "../shared/ui.js";
 import { experimentOf } from "./experiments.js";
 import { setOf } from "./sets.js";
-import { BUGS, differences, SETTINGS, valueInWords } from "./settings.js";
+import { BUGS, differences, learnsToDraw, SETTINGS, valueInWords } from "./settings.js";
 import { SIGN } from "./sign.js";
 
 /** @type {[number, string][]}  of a hundred right, at least; what that looks like */
@@ -100,7 +100,7 @@ function stateOf(session, frame, other) {
   const hand = handOf(history, session.frames()[watched.network] ?? frame, watched.network);
   if (hand) return hand;
   if (other) return comparisonOf(settings, frame.right, other.right);
-  const { bug, drawing } = settings[0];
+  const { bug } = settings[0];
   if (own.sign && frame.signs) return signOf(own.sign, frame.signs, setOf(settings));
   const { right, seen, blur } = frame;
   if (bug) {
@@ -109,7 +109,7 @@ function stateOf(session, frame, other) {
   }
   if (seen >= LOST && right < LEAST) return t`It learns nothing with these settings.`;
   if (frame.gallery) return animalsOf(frame);
-  const stages = drawing > 0 && blur < LEGIBLE ? LEGIBLE_STAGES : STAGES;
+  const stages = learnsToDraw(settings[0]) && blur < LEGIBLE ? LEGIBLE_STAGES : STAGES;
   const [, words] = stages.findLast(([least]) => right >= least);
   return words;
 }
@@ -148,6 +148,7 @@ export function nameOf(settings, k) {
   if (names.length === 0) return k === 0 ? t`one` : t`the same again`;
   const isOneBug = names.join() === "bug" && settings.some(({ bug }) => !bug);
   if (isOneBug) return settings[k].bug ? t`with the bug` : t`without the bug`;
+  if (names.join() === "net") return settings[k].net === "cnn" ? t`a CNN` : t`capsules`;
   const values = names.map((name) => {
     const { label } = SETTINGS[name];
     return t`${label}: ${valueInWords(name, settings[k][name])}`;
