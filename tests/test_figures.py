@@ -88,6 +88,7 @@ DRAWN = {  # a figure of every kind
     "capsule_cuts": lambda: figures.capsule_cuts(
         {"eight channels, one place": EIGHTS, "view": EIGHTS.flip(1)}, 1
     ),
+    "entropy_by_round": lambda: figures.entropy_by_round(3 * torch.rand(10, 4, 8), lit=7),
     "coupling_graphs": lambda: figures.coupling_graphs(
         torch.full((10, 12, 4), 0.25), torch.rand(10, 4), types=2
     ),

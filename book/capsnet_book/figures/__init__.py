@@ -7,7 +7,7 @@ from capsnet_book.figures.bugs import bug_curves
 from capsnet_book.figures.calibration import reliability
 from capsnet_book.figures.charts import bars, dots, lines, themes
 from capsnet_book.figures.colour import colour_grid
-from capsnet_book.figures.couplings import coupling_graphs
+from capsnet_book.figures.couplings import coupling_graphs, entropy_by_round
 from capsnet_book.figures.digits import digit_grid, digit_row, film_ends
 from capsnet_book.figures.graph import one_round
 from capsnet_book.figures.intervals import intervals_around_zero
@@ -51,6 +51,7 @@ __all__ = [
     "digit_row",
     "dots",
     "drawn_pairs",
+    "entropy_by_round",
     "epoch_histograms",
     "errors_by_angle",
     "errors_by_clutter",

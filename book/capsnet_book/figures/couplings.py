@@ -1,4 +1,4 @@
-"""The couplings of routing as a graph and as a histogram: a figure of the chapter on messages."""
+"""The couplings of routing as a graph, as a histogram, and their entropy by round."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
+import torch
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from capsnet_book.figures._style import WIDTH, in_book_style
+from capsnet_book.figures._style import WIDTH, in_book_style, name_ends, one_plot
 from capsnet_book.palette import LIGHT
 from capsnet_book.routings.entropy import coupling_entropy
 
 _BARS = 20
+BAND = torch.tensor([0.05, 0.95])
+"""Between these quantiles lie nine of ten capsules."""
 
 
 @in_book_style
@@ -48,6 +51,32 @@ def coupling_graphs(
     axes[1, 0].set_ylabel("edges")
     for panel in axes[1, 1:]:
         panel.tick_params(labelleft=False)
+    return figure
+
+
+@in_book_style
+def entropy_by_round(entropies: Tensor, *, lit: int) -> Figure:
+    """Draw how decided the capsules below are after each round: their mean, its band, one of them.
+
+    Args:
+        entropies: [R, N, I], bits of each capsule's couplings for N images.
+        lit: the capsule below, counted from 0, that has a line of its own.
+    """
+    rounds = range(1, len(entropies) + 1)
+    mean = entropies.mean(dim=(1, 2))
+    low, high = entropies.flatten(1).quantile(BAND, dim=1)
+    chosen = entropies[..., lit].mean(dim=1)
+    figure, axes = one_plot(2.9)
+    colours = [LIGHT["accent"], LIGHT["contrast"]]
+    axes.fill_between(rounds, low, high, color=colours[0], alpha=0.15, linewidth=0)
+    names = "mean of all capsules", f"capsule {lit}"
+    ends = {}
+    for name, heights, colour in zip(names, (mean, chosen), colours, strict=True):
+        axes.plot(rounds, heights, "o-", color=colour, markersize=4, clip_on=False)
+        ends[name] = (rounds[-1], float(heights[-1]))
+    axes.set(xlabel="round", ylabel="entropy, bits", ylim=(0, 1.1 * float(high.max())))
+    axes.set_xticks(rounds)
+    name_ends(axes, ends, colours)
     return figure
 
 
