@@ -62,7 +62,7 @@ def test_scores_parts_and_turn_are_pytorchs(
     save_reader(reader, tmp_path / "reader.safetensors")
     images.numpy().astype(np.float32).tofile(tmp_path / "images")
     body = """
-        const { forward } = await m.makeTurningNet(bytes(data.weights));
+        const { answer, forward } = await m.makeTurningNet(bytes(data.weights));
         const pixels = floats(data.images);
         const image = (k) => pixels.subarray(k * 784, (k + 1) * 784);
         const answers = Array.from({ length: 20 }, (_, k) => forward(image(k)));
@@ -70,9 +70,9 @@ def test_scores_parts_and_turn_are_pytorchs(
         for (let k = 0; k < 20; k++) forward(image(k));
         const { user, system } = process.cpuUsage(began);
         const milliseconds = (user + system) / 1000 / 20;
-        const inner = answers.map(({ scores, turn, parts, votes, pose }) => {
+        const inner = answers.map(({ scores, turn, parts, votes, pose }, k) => {
           const weight = votes.map((vote) => vote.weight);
-          return { scores, turn, parts, weight, pose };
+          return { scores, short: answer(image(k)).scores, turn, parts, weight, pose };
         });
         return { inner, milliseconds };"""
     paths = {
@@ -87,6 +87,7 @@ def test_scores_parts_and_turn_are_pytorchs(
         support = reader.network.agreement.support(votes, presence, scores.argmax(dim=1))
     for k, inner in enumerate(answer["inner"]):
         np.testing.assert_allclose(inner["scores"], scores[k], atol=1e-4)
+        assert inner["short"] == inner["scores"]
         there = [part["presence"] for part in inner["parts"]]
         np.testing.assert_allclose(there, presence[k].flatten(), atol=1e-4)
         np.testing.assert_allclose(inner["weight"], support[k].flatten(), rtol=1e-3, atol=1e-4)

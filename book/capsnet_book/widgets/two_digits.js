@@ -16,7 +16,7 @@ import {
   withArticle,
 } from "./shared/ui.js";
 
-/** @typedef {ReturnType<typeof look>} Reading  what the network makes of an overlay */
+/** @typedef {ReturnType<typeof readingOf>} Reading  what the network makes of an overlay */
 
 const BOTH = [0, 1];
 const WIDE = 36; // pixels along a side of the picture
@@ -43,18 +43,27 @@ export const overlay = (one, other) => one.map((grey, k) => Math.min(1, grey + o
 
 /**
  * Reads an overlay [1296] and draws the digits in it.
- * classes: the two longest capsules; a digit of the overlay that is among them keeps its place.
- * third: the digit that is asked for. remains: ink of the overlay that lies in neither drawing.
  * @param {any} network @param {Float32Array} image @param {number[]} labels  of the two digits
  */
-export function look(network, image, [one, other], asked = DEFAULT) {
-  const { capsules, lengths } = network.forward(image);
+export const look = (network, image, labels, asked = DEFAULT) =>
+  readingOf(network, image, network.look(image).u_hat, labels, asked);
+
+/**
+ * What is read in an overlay [1296] from its votes û, and drawn.
+ * classes: the two longest capsules; a digit of the overlay that is among them keeps its place.
+ * third: the digit that is asked for. remains: ink of the overlay that lies in neither drawing.
+ * @param {any} network @param {Float32Array} image @param {Float32Array} u_hat
+ * @param {number[]} labels  of the two digits
+ */
+function readingOf(network, image, u_hat, [one, other], asked) {
+  const { capsules, lengths, prediction, reconstruction } = network.decide(u_hat);
   const order = [...lengths.keys()].sort((a, b) => lengths[b] - lengths[a]);
   const [longest, second] = order;
   const swapped = one !== other && (longest === other || second === one);
   const classes = swapped ? [second, longest] : [longest, second];
   const third = asked === DEFAULT ? order[2] : asked;
-  const drawingOf = (j) => network.decode(network.mask(capsules, j));
+  const drawingOf = (j) =>
+    j === prediction ? reconstruction : network.decode(network.mask(capsules, j));
   const drawings = classes.map(drawingOf);
   const remains = image.map((grey, k) => Math.max(0, grey - drawings[0][k] - drawings[1][k]));
   return { lengths, classes, third, drawings, absent: drawingOf(third), remains };
@@ -324,8 +333,10 @@ export default defineWidget("TwoDigits", LABEL, async (widget) => {
   root.classList.add("two");
   const { say } = layOut({ stage: pictures.node, hands: [rowOf(...cases), lengths.node] });
 
+  /** @type {{ image: Float32Array, u_hat: Float32Array }} */
+  let seen; // in the first part of a pass; read in the second,
   /** @type {{ truth: number[], reading: Reading }} */
-  let scene; // what is read and shown in one pass
+  let scene; // and shown in the third
   const truthNow = () => digits().map((n) => labels[n]);
   function overlayNow() {
     const [one, other] = layers();
@@ -336,9 +347,14 @@ export default defineWidget("TwoDigits", LABEL, async (widget) => {
     pictures.paintOverlay(overlayNow(), widget.colours);
     stage.show(truthNow());
   }
+  function see() {
+    const image = overlayNow();
+    seen = { image, u_hat: network.look(image).u_hat };
+  }
   function read() {
     const truth = truthNow();
-    scene = { truth, reading: look(network, overlayNow(), truth, get("asked")) };
+    const { image, u_hat } = seen;
+    scene = { truth, reading: readingOf(network, image, u_hat, truth, get("asked")) };
   }
   function tell() {
     const { truth, reading } = scene;
@@ -348,5 +364,5 @@ export default defineWidget("TwoDigits", LABEL, async (widget) => {
     root.dataset.lengths = Array.from(reading.lengths, (x) => x.toFixed(4)).join(",");
     say(inWords(truth, reading));
   }
-  return Object.assign(draw, { rest: [read, tell] });
+  return Object.assign(draw, { rest: [see, read, tell] });
 });

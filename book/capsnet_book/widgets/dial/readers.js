@@ -15,7 +15,11 @@ import { turnedDigit } from "./record.js";
  */
 
 const NAMES = { cnn: "CNN", turning: t`capsules that turn` };
-const MAKE = { cnn: makeConvNet, turning: makeTurningNet };
+/** What makes the function that answers. @type {Record<string, (bytes: any) => Promise<any>>} */
+const ANSWER = {
+  cnn: async (bytes) => makeConvNet(bytes).forward,
+  turning: async (bytes) => (await makeTurningNet(bytes)).answer,
+};
 const FITTED = [-45, -30, -15, 0, 15, 30, 45]; // degrees, at which a capsule's plane is found
 
 /** The CapsNet: it also finds the plane of a capsule, and draws. @param {any} bytes */
@@ -53,9 +57,9 @@ export function makeCapsules(bytes) {
 
 /** Another network. @param {string} key @param {any} bytes @returns {Promise<Reader>} */
 export async function makeOther(key, bytes) {
-  const { forward } = await MAKE[key](bytes);
+  const answer = await ANSWER[key](bytes);
   const read = (/** @type {Float32Array} */ image, /** @type {number} */ label) => {
-    const { probabilities, prediction } = forward(image);
+    const { probabilities, prediction } = answer(image);
     return { value: probabilities[label], prediction };
   };
   return { key, name: NAMES[key], read };

@@ -5,7 +5,7 @@ import { SIDE } from "../shared/digits.js";
 import { t } from "../shared/t.js";
 import { clamp, element, format, memoized } from "../shared/ui.js";
 import { REACH } from "./model.js";
-import { makePen } from "./pen.js";
+import { makePen, paintCells, smallCanvas } from "./pen.js";
 import { paintVotes } from "./votes.js";
 
 const MARGIN = 3; // pixels round a part, for what reaches beyond its box
@@ -34,11 +34,9 @@ function paintMaps(pen, { seen: { edges }, network: { conv }, plan }) {
 }
 
 /** The capsules below, each as an arrow in its cell. */
-function paintPrimary(pen, { seen, network: { D_in }, plan }) {
-  plan.cells.forEach((cell, i) => {
-    const { x, y, w, h } = cell;
-    pen.fill("surface", x, y, w, h);
-    pen.frame("line", cell, 0.5);
+function paintPrimary(pen, { seen, network: { D_in }, plan, colours }) {
+  paintCells(pen, colours, plan.cells);
+  plan.cells.forEach(({ x, y, w, h }, i) => {
     const reach = Math.min(w, h) * 0.46;
     pen.capsule(x + w / 2, y + h / 2, reach, seen.u.subarray(i * D_in, (i + 1) * D_in));
   });
@@ -75,7 +73,7 @@ function paintClasses(pen, { answer, isKept, plan, network: { names } }) {
 
 /** The digit that the network draws, in a frame. */
 function paintDrawing(pen, { drawing, painter, plan }) {
-  const small = element("canvas", { width: SIDE, height: SIDE });
+  const small = smallCanvas(SIDE, SIDE);
   painter.paint(small, drawing);
   pen.place(plan.boxes.reconstruction, small, true);
   pen.frame("line", plan.boxes.reconstruction);
@@ -150,9 +148,10 @@ function makeLayer(/** @type {string} */ part) {
   const { paint, dependency } = PARTS[part];
   const about = { class: "picture", "data-part": part, "aria-hidden": "true" };
   const canvas = element("canvas", about);
+  const layOut = memoized((/** @type {Box} */ box) => lay(canvas, box));
   const renew = memoized((/** @type {Scene} */ scene, ratio) => {
     const box = canvasBox(part, scene.plan.boxes);
-    lay(canvas, box);
+    layOut([scene.plan], box);
     const size = { width: box.w, height: box.h };
     const { brush, width, height } = fitCanvas(canvas, size, ratio);
     brush.setTransform(1, 0, 0, 1, 0, 0);

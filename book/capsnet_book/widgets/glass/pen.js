@@ -1,4 +1,5 @@
 // A pen for a canvas that knows the palette's colours by their roles.
+import { norm } from "../shared/core.js";
 import { css, paintNumbers, shadesOf } from "../shared/digits.js";
 import { element } from "../shared/ui.js";
 
@@ -7,12 +8,38 @@ import { element } from "../shared/ui.js";
 /** The largest absolute value, at least a little above 0. @param {ArrayLike<number>} numbers */
 const largestOf = (numbers) => Math.max(...Array.from(numbers, Math.abs), 1e-6);
 
+/** @type {Map<string, HTMLCanvasElement>} */
+const smallCanvases = new Map();
+
+/**
+ * A canvas out of sight, for a picture before it is enlarged; it is used at once. One of each size
+ * is kept: a new canvas costs more than what is painted on it.
+ */
+export function smallCanvas(/** @type {number} */ width, /** @type {number} */ height) {
+  const size = `${width} × ${height}`;
+  if (!smallCanvases.has(size)) smallCanvases.set(size, element("canvas", { width, height }));
+  return smallCanvases.get(size);
+}
+
+/**
+ * Empty cells, all at once: one by one they cost more than what is in them.
+ * @param {{ brush: CanvasRenderingContext2D }} pen @param {any} colours @param {Box[]} cells
+ */
+export function paintCells({ brush }, { surface, line }, cells) {
+  brush.beginPath();
+  for (const { x, y, w, h } of cells) brush.rect(x, y, w, h);
+  brush.fillStyle = css(surface);
+  brush.fill();
+  brush.strokeStyle = css(line);
+  brush.lineWidth = 0.75;
+  brush.stroke();
+}
+
 /**
  * @param {CanvasRenderingContext2D} brush
  * @param {any} colours  by role (themeColours()); tables of shades are kept in it
  */
 export function makePen(brush, colours) {
-  const small = element("canvas"); // matrices, before they are enlarged
   colours.shades ??= {};
   const { shades } = colours;
 
@@ -44,7 +71,7 @@ export function makePen(brush, colours) {
    * @param {number} most  the number that has the full colour, by default the largest
    */
   function matrices(boxes, numbers, across, role = "signed", most = largestOf(numbers)) {
-    Object.assign(small, { width: across, height: numbers.length / across });
+    const small = smallCanvas(across, numbers.length / across);
     paintNumbers(small, numbers, shadesFor(role), most);
     const high = small.height / boxes.length;
     boxes.forEach((box, n) => place(box, small, false, { x: 0, y: n * high, w: across, h: high }));
@@ -91,7 +118,7 @@ export function makePen(brush, colours) {
      * @param {ArrayLike<number>} capsule
      */
     capsule(x, y, reach, capsule) {
-      const length = Math.hypot(...Array.from(capsule));
+      const length = norm(capsule);
       const half = Math.max(1, reach * length);
       const direction = Math.atan2(capsule[1], capsule[0]);
       const dx = half * Math.cos(direction);

@@ -1,7 +1,7 @@
 // The signs over the parts of the glass network: names, the arrows between parts, crosses over what
 // is taken out, and the receptive field of the part that is pointed at.
 import { t } from "../shared/t.js";
-import { clamp, format, memoized, setAttributes, svg } from "../shared/ui.js";
+import { clamp, format, memoized, setAttributes, svg, write } from "../shared/ui.js";
 import { patchOf } from "./layout.js";
 import { placeOf, votesOf } from "./model.js";
 import { lookOf } from "./votes.js";
@@ -129,22 +129,30 @@ function namesOf(scene) {
 
 /**
  * In a high stage the answer stands far below the pad: here it is above it, in sight of the hand.
- * @param {Scene} scene
+ * show([plan, answer], scene) changes its nodes; new ones would cost styles and a layout.
  */
-function readingOf({ plan, answer, network }) {
-  const { prediction, lengths } = answer;
-  if (!plan.high || lengths[prediction] === 0) return [];
-  const { x, y, w } = plan.boxes.image;
-  const length = lengths[prediction];
-  const name = network.names[prediction];
-  const rail = { x, y: y - 16, height: 6 };
-  const value = { class: "part-name", x: x + w, y: y - 21, "text-anchor": "end" };
-  return [
-    svg("text", { class: "part-name reading", x, y: y - 21 }, t`reads ${name}`),
-    svg("text", value, format(length)),
-    svg("rect", { class: "rail", width: w, ...rail }),
-    svg("rect", { class: "length", width: w * length, ...rail }),
-  ];
+function makeReading() {
+  const name = svg("text", { class: "part-name reading" });
+  const value = svg("text", { class: "part-name", "text-anchor": "end" });
+  const rail = svg("rect", { class: "rail", height: 6 });
+  const bar = svg("rect", { class: "length", height: 6 });
+  const node = svg("g", {}, name, value, rail, bar);
+
+  const show = memoized((/** @type {Scene} */ { plan, answer, network }) => {
+    const { prediction, lengths } = answer;
+    const length = lengths[prediction];
+    const isShown = plan.high && length > 0;
+    setAttributes(node, { display: isShown ? "inline" : "none" });
+    if (!isShown) return;
+    const { x, y, w } = plan.boxes.image;
+    write(name, t`reads ${network.names[prediction]}`);
+    write(value, format(length));
+    setAttributes(name, { x, y: y - 21 });
+    setAttributes(value, { x: x + w, y: y - 21 });
+    setAttributes(rail, { x, y: y - 16, width: w });
+    setAttributes(bar, { x, y: y - 16, width: w * length });
+  });
+  return { node, show };
 }
 
 // ------------------------------------------------------------------- what changes by a touch
@@ -254,7 +262,7 @@ export function makeMarks() {
 export function makeSigns() {
   const marks = makeMarks();
   const fixed = makeGroup((scene) => [...arrowsOf(scene), ...namesOf(scene)]);
-  const reading = makeGroup(readingOf);
+  const reading = makeReading();
   const scissors = line("bold", ""); // the line that cuts votes
   marks.frames.node.before(fixed.node, reading.node);
   marks.node.append(scissors);

@@ -102,6 +102,12 @@ function halfToFloat(halves) {
 
 // ------------------------------------------------------------------------- the equations
 
+/** What linear() computes in, for M inputs and N outputs. @param {number} M @param {number} N */
+const roomFor = (M, N) => ({
+  used: new Int32Array(M + 3), // where x is not 0; three more, for the last sweep
+  sum: new Float64Array(N),
+});
+
 /**
  * A fully connected layer, y = W x + b. x [M], columns of W [M, N], b [N] -> y [N]
  *
@@ -109,14 +115,19 @@ function halfToFloat(halves) {
  * leaves out those whose x is 0: most pixels are 0, and so is half of a ReLU's output.
  * @param {Float32Array} x @param {Layer} layer
  */
-export function linear(x, { columns, bias }, y = new Float32Array(bias.length)) {
+export function linear(
+  x,
+  { columns, bias },
+  y = new Float32Array(bias.length),
+  { used, sum } = roomFor(x.length, bias.length),
+) {
   const M = x.length;
   const N = bias.length;
-  const used = new Int32Array(M + 3); // where x is not 0; three more, for the last sweep
   let count = 0;
   for (let m = 0; m < M; m++) if (x[m] !== 0) used[count++] = m;
+  used.fill(0, count, count + 3);
 
-  const sum = new Float64Array(bias);
+  sum.set(bias);
   for (let k = 0; k < count; k += 4) {
     const m0 = used[k];
     const m1 = used[k + 1];
@@ -148,6 +159,7 @@ export function convolve(x, size, { C, O, kernel, stride, columns, bias }) {
   const y = new Float32Array(O * out * out);
   const patch = new Float32Array(C * kernel * kernel);
   const channels = new Float32Array(O);
+  const room = roomFor(patch.length, O);
   for (let row = 0; row < out; row++) {
     for (let column = 0; column < out; column++) {
       let k = 0;
@@ -157,7 +169,7 @@ export function convolve(x, size, { C, O, kernel, stride, columns, bias }) {
           for (let dx = 0; dx < kernel; dx++) patch[k++] = x[at + dx];
         }
       }
-      linear(patch, { columns, bias }, channels);
+      linear(patch, { columns, bias }, channels, room);
       for (let o = 0; o < O; o++) y[(o * out + row) * out + column] = channels[o];
     }
   }

@@ -36,7 +36,14 @@ export function themeColours(root) {
 export const mix = (from, to, t) =>
   from.map((channel, k) => Math.round(channel + (to[k] - channel) * t));
 
-export const css = (/** @type {Colour} */ colour) => `rgb(${colour.join(" ")})`;
+/** @type {WeakMap<Colour, string>} */
+const written = new WeakMap();
+
+/** A colour as CSS writes it; a picture asks for it hundreds of times. */
+export function css(/** @type {Colour} */ colour) {
+  if (!written.has(colour)) written.set(colour, `rgb(${colour.join(" ")})`);
+  return written.get(colour);
+}
 
 /**
  * Calls back when the page changes between light and dark. Returns a function that stops it.

@@ -4,7 +4,7 @@ import { ARROWS, arrowKeys, drag, fitCanvas, glide, measure } from "./controls.j
 import { css, PIXELS, SIDE } from "./digits.js";
 import { PEN, toImage } from "./ink.js";
 import { t } from "./t.js";
-import { clamp, element, pushButton, write } from "./ui.js";
+import { clamp, element, memoized, pushButton, write } from "./ui.js";
 
 /** @import { Place } from "./controls.js" */
 /** @import { Stroke } from "./ink.js" */
@@ -17,6 +17,8 @@ const KEYS = t`Arrow keys move the pen, Space puts it down and lifts it, Backspa
 class Drawing {
   /** Points are in the unit square. @type {Stroke[]} */
   strokes = [];
+  /** How often the content has changed. */
+  changes = 0;
   /** Made from the strokes when it is asked for. @type {Float32Array | undefined} */
   #image = new Float32Array(PIXELS);
 
@@ -32,6 +34,7 @@ class Drawing {
 
   /** Replaces the content by a picture, bytes [784]. @param {ArrayLike<number>} bytes */
   load(bytes) {
+    this.changes++;
     this.strokes = [];
     this.#image = Float32Array.from(bytes, (grey) => grey / 255);
   }
@@ -44,12 +47,14 @@ class Drawing {
 
   /** Continues the last stroke. */
   extend(/** @type {number[][]} */ points) {
+    this.changes++;
     this.strokes.at(-1).push(...points);
     this.#image = undefined;
   }
 
   /** Removes the last stroke, or a picture that was loaded. */
   undo() {
+    this.changes++;
     this.strokes.pop();
     this.#image = undefined;
   }
@@ -103,9 +108,7 @@ export function makePad({ drawn, settled, invitation = t`draw a digit here` }) {
   followPointer(canvas, { drawing, pointer, pen, drawn, settled });
   followKeys(canvas, { drawing, pen, announcement, drawn, settled, undo });
 
-  /** Paints the pad as large as it is shown, in the colours of themeColours(). */
-  function paint(painter, colours) {
-    size ??= measure(canvas);
+  const renew = memoized((painter, colours) => {
     const { brush, width } = fitCanvas(canvas, { width: size.width, height: size.width });
     const { strokes } = drawing;
     if (pointer.down && pointer.painted > 0) {
@@ -120,6 +123,18 @@ export function makePad({ drawn, settled, invitation = t`draw a digit here` }) {
     }
     pointer.painted = strokes.at(-1)?.length ?? 0;
     write(hint, drawing.isEmpty() ? invitation : "");
+  });
+
+  /**
+   * Paints the pad as large as it is shown, in the colours of themeColours(), if anything has
+   * changed since it was painted.
+   */
+  function paint(painter, colours) {
+    size ??= measure(canvas);
+    const { x, y, down, visible } = pen;
+    const hand = [x, y, down, visible, pointer.down];
+    const screen = [size.width, devicePixelRatio, colours, painter.shades()];
+    renew([drawing.changes, ...hand, ...screen], painter, colours);
   }
 
   return {
