@@ -43,6 +43,8 @@ NAME_LETTERS = 14
 LINE_OF_NAME = 0.19
 """Inches of a figure that a line of a name's letters needs, with what a phone takes off its height.
 """
+LINE_OF_FINDING = 0.25
+"""Inches of a figure's height that a line of what is written above it needs."""
 AROUND = 0.8
 """Inches of a plot's height that title and names of the axes take."""
 ROUNDS_OF_MOVING = 100
@@ -81,12 +83,17 @@ def write_finding(figure: Figure, finding: str) -> None:
     place = {"x": 0.01, "ha": "left", "fontsize": 10.5, "weight": "bold"}
     if figure.get_layout_engine() is None:  # nobody makes room below
         place |= {"y": 1.02, "va": "bottom"}
+    else:
+        figure.set_figheight(figure.get_figheight() + LINE_OF_FINDING)
     figure.suptitle(finding, **place)
     fit_finding(figure)
 
 
 def fit_finding(figure: Figure) -> None:
-    """Break what is written above a figure into lines that are no wider than the figure."""
+    """Break what is written above a figure into lines that are no wider than the figure.
+
+    A figure with a layout engine grows by the lines.
+    """
     title = next((text for text in figure.texts if text.get_text() == figure.get_suptitle()), None)
     if title is None or not title.get_text():
         return
@@ -98,6 +105,9 @@ def fit_finding(figure: Figure) -> None:
         letters = int(0.95 * len(words) * figure.bbox.width / width)
         lines = textwrap.fill(words, letters)  # Chinese is broken anywhere
         title.set_text(re.sub(r"\n([，。；：、）])", r"\1\n", lines))
+        if figure.get_layout_engine() is not None:
+            more = LINE_OF_FINDING * lines.count("\n")
+            figure.set_figheight(figure.get_figheight() + more)
     if english is not None:
         vars(title)["english"] = english
 
@@ -160,9 +170,7 @@ def name_ends(axes: Axes, ends: Mapping[str, tuple[float, float]], colours: Sequ
         colours: one for each name.
     """
     texts = [textwrap.fill(name, NAME_LETTERS) for name in ends]
-    place_in_grid = axes.get_subplotspec()
-    rows = place_in_grid.get_gridspec().nrows if place_in_grid else 1
-    line = LINE_OF_NAME / (axes.get_figure(root=True).get_figheight() / rows - AROUND)
+    line = LINE_OF_NAME / (height_of_plot(axes) - AROUND)
     rooms = [line * (text.count("\n") + 1) for text in texts]
     heights = []
     for x, y in ends.values():
@@ -182,6 +190,13 @@ def name_ends(axes: Axes, ends: Mapping[str, tuple[float, float]], colours: Sequ
             color=colour,
             annotation_clip=False,
         )
+
+
+def height_of_plot(axes: Axes) -> float:
+    """Return the inches of a figure's height that the rows of a plot have in its grid."""
+    height = axes.get_figure(root=True).get_figheight()
+    place = axes.get_subplotspec()
+    return height if place is None else height * len(place.rowspan) / place.get_gridspec().nrows
 
 
 def moved_apart(heights: Sequence[float], rooms: Sequence[float]) -> list[float]:

@@ -114,11 +114,11 @@ def _edges(c: np.ndarray, lower: np.ndarray, upper: np.ndarray, longest: int) ->
     order = np.argsort(c, axis=None)
     couplings = c.flat[order]
     i, j = np.unravel_index(order, c.shape)
-    strength = np.clip((couplings - 0.12) * 8, 0, 1)[:, None]
+    strength = np.clip((couplings - 0.12) * 8, 0, 1)[:, None]  # 0: as good as even, hardly seen
     is_longest = (j == longest)[:, None]
     hue = np.where(is_longest, to_rgb(LIGHT["accent"]), to_rgb(LIGHT["contrast"]))
-    colours = np.array(to_rgb(LIGHT["muted"])) * (1 - strength) + hue * strength
-    alpha = np.clip(0.06 + 1.1 * couplings, 0, 1)[:, None]
+    colours = np.array(to_rgb(LIGHT["line"])) * (1 - strength) + hue * strength
+    alpha = 0.3 + 0.7 * strength
     return LineCollection(
         list(_curves(lower[i], upper[j])),
         colors=np.hstack([colours, alpha]),

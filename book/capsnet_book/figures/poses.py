@@ -30,8 +30,11 @@ def traversal_grid(drawings: Tensor, offsets: Tensor, *, on_a_phone: bool = Fals
     Args:
         drawings: [D, K, 28, 28], as `poses.traverse` returns them.
         offsets: [K], one a column, written above it.
-        on_a_phone: whether only the first, the middle and the last offset are written.
+        on_a_phone: whether five columns are drawn, the middle and the ends among them.
     """
+    if on_a_phone:
+        columns = np.linspace(0, len(offsets) - 1, min(5, len(offsets))).round().astype(int)
+        drawings, offsets = drawings[:, columns], offsets[columns]
     dimensions, steps = drawings.shape[:2]
     middle = steps // 2
     figure, grid = grid_of_pictures(dimensions, steps, height=WIDTH * dimensions / (steps + 0.5))
@@ -42,7 +45,7 @@ def traversal_grid(drawings: Tensor, offsets: Tensor, *, on_a_phone: bool = Fals
         first.text(-0.2, 0.5, str(d + 1), transform=first.transAxes, ha="right", va="center")
         grid[d, middle].set_facecolor(LIGHT["raised"])
         set_spines(grid[d, middle], visible=True, color=LIGHT["accent"], linewidth=0.8)
-    for k in (0, middle, steps - 1) if on_a_phone else range(steps):
+    for k in range(steps):
         grid[0, k].set_title(f"{float(offsets[k]):+.2f}", fontsize=8, color=LIGHT["muted"])
     return figure
 
