@@ -83,6 +83,8 @@ def check_margin_loss(function: Any, *, strict: bool = False) -> Report:
         results = list(_examine(Subject(loss, signature), "margin_loss", forms))
         yield from results
         is_right = not any(isinstance(result, Finding) for result in results)
+        if strict and is_right:
+            yield from _fewer_classes_findings(Subject(function, signature))
         if strict and is_right and "lambda_" in parameters_of(function):
             with_lambda_1 = Subject(partial(function, lambda_=1.0), signature)
             yield from _lambda_findings(with_lambda_1, forms[0][1])
@@ -98,6 +100,23 @@ def _with_labels_last(function: Any) -> Any:
     if [bool(_LABELS.search(name)) for name in names] != [True, False]:
         return function
     return lambda scores, labels: function(labels, scores)
+
+
+def _fewer_classes_findings(subject: Subject) -> Iterator[Finding]:
+    """Try seven classes, and labels that lack the last: a batch seldom has every class."""
+    lengths = torch.rand(3, 7, generator=torch.Generator().manual_seed(8))
+    labels = torch.tensor([0, 4, 2])
+    try:
+        output = subject.tensor((), lengths, labels)
+    except Trouble as trouble:
+        text = (
+            "With 7 classes and the labels 0, 4 and 2 it fails: take the number of classes from "
+            f"the lengths. {trouble}"
+        )
+        yield Finding(None, text, failed_call=True)
+        return
+    if not torch.isclose(output, margin_loss(lengths, labels).double(), rtol=1e-4):
+        yield difference("margin_loss", (lengths, labels), output)
 
 
 def _lambda_findings(with_lambda_1: Subject, batch: tuple[Tensor, Tensor]) -> Iterator[Finding]:

@@ -106,8 +106,21 @@ def _slip(v: Tensor, labels: Tensor, output: Tensor) -> Finding | None:
         "The mask runs along the 16 numbers, not along the 10 capsules.": (
             v.double() * F.one_hot(labels, 16)[:, None]
         ),
+        "The kept capsule is made 1 long.": F.normalize(kept, dim=2),
+        "The kept capsule has lost its signs.": kept.abs(),
+        "The kept capsule is multiplied by its length.": kept * kept.norm(dim=2, keepdim=True),
     }
-    return _matching(slips, output)
+    return _matching(slips, output) or _half_right(kept, output)
+
+
+def _half_right(kept: Tensor, output: Tensor) -> Finding | None:
+    """Return the finding for an output that is right in the kept capsules alone, or beside them."""
+    is_kept = kept.ne(0)
+    if close(output[is_kept], kept[is_kept]):
+        return Finding(None, "The kept capsule is right; the numbers of the others are not 0.")
+    if not output[~is_kept].any():
+        return Finding(None, "The others are 0, and the kept capsule is changed.")
+    return None
 
 
 def _slip_without_labels(v: Tensor, output: Tensor) -> Finding | None:
@@ -117,6 +130,14 @@ def _slip_without_labels(v: Tensor, output: Tensor) -> Finding | None:
     slips = {
         "It keeps the capsule whose numbers have the largest sum.": v.sum(dim=-1).argmax(dim=1),
         "It keeps the capsule with the largest number.": v.amax(dim=-1).argmax(dim=1),
+        "It keeps the capsule whose numbers have the largest sum without their signs.": (
+            v.abs().sum(dim=-1).argmax(dim=1)
+        ),
+        "It keeps the capsule with the largest number without its sign.": (
+            v.abs().amax(dim=-1).argmax(dim=1)
+        ),
+        "It keeps the capsule whose first number is the largest.": v[:, :, 0].argmax(dim=1),
+        "It keeps class 0 in every image.": torch.zeros(len(v), dtype=torch.long),
         "It keeps the same class in every image, that of the longest capsule of all.": (
             lengths[longest_of_all].argmax().expand(len(v))
         ),

@@ -8,10 +8,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from capsnet_check.calls import CHANGED, Subject
+from capsnet_check.calls import CHANGED, Subject, Trouble
 from capsnet_check.examination import examine
 from capsnet_check.gradients import findings_at_zero
-from capsnet_check.recognition import close, difference, expected, factor_words, recognise
+from capsnet_check.recognition import (
+    close,
+    difference,
+    expected,
+    factor_words,
+    recognise,
+    relation_words,
+)
 from capsnet_check.report import Finding, Report
 
 SIGNATURE = "capsules(features, dim)"
@@ -35,6 +42,7 @@ def check_primary_capsules(function: Any, *, strict: bool = False) -> Report:
         subject.gradient((1, 60, 8), torch.ones(1, 24, 4, 5), 8)  # raises where it is cut off
         if strict:
             yield from _early_squash(subject)
+            yield from _written_in(subject)
         if subject.wrote:
             yield Finding(None, CHANGED)
 
@@ -48,6 +56,19 @@ def _early_squash(subject: Subject) -> Iterator[Finding]:
     if not close(subject.tensor((1, 60, 8), ones, 8), torch.ones(1, 60, 8).double()):
         text = "It changes the numbers: only their order is asked for. Squash comes afterwards."
         yield Finding(None, text)
+
+
+def _written_in(subject: Subject) -> Iterator[Finding]:
+    """Yield a finding where a function that holds for 60 capsules of 8 has sizes written in."""
+    shape = (1, 252, 4)
+    try:
+        subject.tensor(shape, torch.randn(1, 24, 6, 7), 4)
+    except Trouble as trouble:
+        text = (
+            "With other sizes, and capsules of 4 numbers, it fails: is a size written in? "
+            f"{trouble}"
+        )
+        yield Finding(None, text, failed_call=True)
 
 
 def primary_findings(
@@ -108,7 +129,7 @@ def _squash_findings(
     if depends_on_others and not wrong:
         text = "With a batch of one image it gives other capsules than with several images."
         yield Finding(None, text)
-    elif wrong is None and _is_relu(s, output):
+    elif squashed and _is_relu(s, output):
         text = (
             "Not as in the paper: a ReLU after the convolution. It leaves no negative number, "
             "and a capsule's vector may point anywhere."
@@ -117,10 +138,12 @@ def _squash_findings(
     elif wrong is None and factor_words([(output, s)]):
         text = "Its numbers are those of the features, multiplied."
         yield Finding(None, text + factor_words([(output, s)]))
+    elif wrong is None and relation_words([(output, s)]):
+        yield Finding(None, "Expected the features' own numbers." + relation_words([(output, s)]))
     elif wrong is None:
         yield difference("squash", (s,), output)
     elif wrong:
-        yield Finding("squash-axis", f"Here: {wrong[0].description}.")
+        yield wrong[0].finding()
     elif must_squash and not squashed:
         text = "Not as in the paper: the primary capsules are never squashed on their way to W."
         yield Finding(None, text, topic="unsquashed")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, product
 from typing import Any
 
@@ -13,6 +13,16 @@ from capsnet_check.deviations import DEVIATIONS, Deviation
 from capsnet_check.report import Finding
 from capsnet_check.variants import PIECES
 from capsnet_check.wording import described, rounded, subscript
+
+RELATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "Each number is the square of what is expected.": torch.square,
+    "Each number is the root of what is expected.": torch.sqrt,
+    "Each number is 1 minus what is expected.": lambda expected: 1 - expected,
+    "Each number is 1 over what is expected.": torch.reciprocal,
+    "The signs are lost: what should be negative is positive.": torch.abs,
+    "What should be negative is 0, as after a ReLU.": torch.relu,
+}
+"""What wrong numbers often are, seen from the right ones: a sentence, and the function."""
 
 
 def expected(
@@ -109,5 +119,17 @@ def difference(
         f"For {described(arguments)} the number furthest off is output{subscript(place)}: "
         f"expected {rounded(wanted[place])}, came {rounded(output[place])}."
     )
-    text += factor_words(pairs or [(output, wanted)])
+    pairs = pairs or [(output, wanted)]
+    text += factor_words(pairs) or relation_words(pairs)
     return Finding(None, text, topic="unexplained")
+
+
+def relation_words(pairs: Sequence[tuple[Tensor, Tensor]]) -> str:
+    """Return the sentence of `RELATIONS` that holds of tensors; a few numbers tell nothing."""
+    if any(wanted.numel() < 3 for _, wanted in pairs):
+        return ""
+    for sentence, relation in RELATIONS.items():
+        related = [(output, relation(wanted)) for output, wanted in pairs]
+        if all(other.isfinite().all() and close(output, other) for output, other in related):
+            return f" {sentence}"
+    return ""

@@ -115,7 +115,7 @@ def margin_loss(  # noqa: PLR0913 (an option for each line that people get wrong
     lambda_: float = 0.5,
     weights: Callable[[Tensor, float], tuple[Tensor, Tensor]] = _halves,
     margins: tuple[float, float] = (0.9, 0.1),
-    direction: int = 1,
+    direction: tuple[int, int] = (1, 1),
     joined: Callable[[Tensor, Tensor], Tensor] = torch.add,
     over_classes: Callable[[Tensor], Tensor] = lambda terms: terms.sum(dim=1),
     over_batch: Callable[[Tensor], Tensor] = lambda losses: losses.mean(dim=0),
@@ -132,7 +132,7 @@ def margin_loss(  # noqa: PLR0913 (an option for each line that people get wrong
         lambda_: weight of the absent classes.
         weights: from T and λ to the weights of both margins, [B, J].
         margins: m⁺ and m⁻.
-        direction: -1 where both differences are taken the other way round.
+        direction: of both; -1 where a difference is taken the other way round.
         joined: from both halves, [B, J], to the terms.
         over_classes: from [B, J] to [B].
         over_batch: from [B] to a scalar.
@@ -144,8 +144,8 @@ def margin_loss(  # noqa: PLR0913 (an option for each line that people get wrong
     present = one_hot.to(lengths)
     if instead is not None:
         return instead(lengths, present)
-    missing = _margin(direction * (margins[0] - lengths), floor[0], power[0])
-    exceeding = _margin(direction * (lengths - margins[1]), floor[1], power[1])
+    missing = _margin(direction[0] * (margins[0] - lengths), floor[0], power[0])
+    exceeding = _margin(direction[1] * (lengths - margins[1]), floor[1], power[1])
     weight_present, weight_absent = weights(present, lambda_)
     terms = joined(weight_present * missing, weight_absent * exceeding)
     return over_batch(over_classes(terms))

@@ -79,7 +79,28 @@ SLIPS = [
     ("squash", "squared / (1 + squared) * s / length", "s.tanh()", "tanh of each number"),
     ("squash", "s / length", "s.relu() / length", "ReLU"),
     ("squash", "squared / (1 + squared) * s / length", "s.softmax(dim=-1)", "softmax of the num"),
+    ("squash", "(1 + squared)", "(0.5 + squared)", "0.5 + ‖s‖² below the line"),
+    ("squash", "squared / (1 + squared)", "1 / (1 + squared)", "1 above the line"),
+    ("squash", "squared / (1 + squared)", "length.clamp_max(1)", "cut at 1, not squashed"),
+    ("squash", "squared / (1 + squared)", "length.sigmoid()", "sigmoid of the length"),
+    ("squash", "* s / length", "* s * length", "multiplied by its length"),
+    ("squash", "(s * s)", "s.abs()", "the sum of the absolute numbers"),
+    ("squash", ".sum(dim=-1", ".amax(dim=-1", "the largest square"),
+    ("squash", "1e-16", "0.01", "the floor under the root is 0.01"),
+    ("squash", "* s / length", "* s.abs() / length", "The signs are lost"),
     ("routing", "b.softmax(dim=2)", "b.exp()", "not divided by their sum"),
+    ("routing", "b.softmax(dim=2)", "b.softmax(dim=2).softmax(dim=2)", "two softmaxes"),
+    ("routing", "b.softmax(dim=2)", "F.one_hot(b.argmax(dim=2), 10).to(b)", "an argmax in place"),
+    ("routing", UPDATE, f"b + F.relu({UPDATE[4:]})", "a ReLU on the agreement"),
+    ("routing", UPDATE, f"({UPDATE}).relu()", "a ReLU on"),
+    ("routing", UPDATE, f"b + {UPDATE[4:]}.abs()", "lost its sign"),
+    ("routing", UPDATE, f"b + {UPDATE[4:]}.softmax(dim=2)", "a softmax of the agreement"),
+    ("routing", UPDATE, f"b + 0.1 * {UPDATE[4:]}", "a tenth of the agreement"),
+    ("routing", UPDATE, f"b + {UPDATE[4:]} / 4", "√D of attention"),
+    ("routing", UPDATE, UPDATE.replace("u_hat, v", "F.normalize(u_hat, dim=3), v"), "made 1 long"),
+    ("routing", UPDATE, "b + (u_hat - v[:, None]).norm(dim=3)", "the farther, the more"),
+    ("routing", "v = squash(s)", "v = s.relu()", "a ReLU, not a squash"),
+    ("routing", "v = squash(s)", "v = squash(squash(s))", "squash is applied twice"),
     ("routing", "b.softmax(dim=2)", "b.log_softmax(dim=2)", "logarithm of the softmax"),
     ("routing", UPDATE, "b - (u_hat - v[:, None]).square().sum(dim=3)", "squared distance"),
     ("routing", UPDATE, UPDATE.replace("b +", "b + 2 *"), "twice the agreement"),
@@ -92,6 +113,24 @@ SLIPS = [
     ("margin_loss", ".sum(dim=1).mean()", ".amax(dim=1).mean()", "the largest over the classes"),
     ("margin_loss", ".sum(dim=1).mean()", ".sum(dim=1).mean().sqrt()", "the root of the loss"),
     ("margin_loss", "+ 0.5 *", "* 0.5 *", "multiplied by each other"),
+    ("margin_loss", "+ 0.5 * (1 - T)", "+ 0.5 * T", "T weighs both halves"),
+    ("margin_loss", "0.5 *", "0.1 *", "λ is 0.1, not 0.5"),
+    ("margin_loss", "0.9 - lengths", "1 - lengths", "m⁺ is 1, not 0.9"),
+    ("margin_loss", "lengths - 0.1", "lengths", "m⁻ is 0, not 0.1"),
+    ("margin_loss", "0.9 - lengths", "lengths - 0.9", "the present class's difference"),
+    ("margin_loss", "lengths - 0.1", "0.1 - lengths", "the absent classes' difference"),
+    ("margin_loss", "one_hot(labels", "one_hot(lengths.argmax(dim=1)", "not from the label"),
+    ("margin_loss", "one_hot(labels", "one_hot((labels - 1) % 10", "one too large"),
+    ("margin_loss", ".mean()", ".max()", "the largest over the images"),
+    ("mask", "v.norm(dim=-1)", "v.abs().sum(dim=-1)", "without their signs"),
+    ("mask", "v.norm(dim=-1)", "v[:, :, 0]", "first number is the largest"),
+    ("mask", "keep[:, :, None]", "keep[:, :, None] * 0.9 + 0.1 * v", "others are not 0"),
+    ("mask", "return v * keep", "return 3 + v * keep", "not by a mistake of the catalogue"),
+    ("mask", "return v * keep", "return v.sin() * keep", "the kept capsule is changed"),
+    ("reconstruction_loss", "drawing - images", "drawing + images", "added, not subtracted"),
+    ("reconstruction_loss", "drawing - ", "drawing.sigmoid() - ", "a sigmoid of the drawing"),
+    ("reconstruction_loss", "images.flatten(1)", "images.flatten(1) / 255", "by 255 once more"),
+    ("reconstruction_loss", "- images.flatten(1)", "- 1 + images.flatten(1)", "inverted"),
     ("mask", "return v * keep", "return v * keep.amax(dim=0, keepdim=True)", "all images' labels"),
     ("mask", "v.norm(dim=-1)", "v.sum(dim=-1)", "largest sum"),
     ("mask", "v.norm(dim=-1)", "v.amax(dim=-1)", "with the largest number"),
@@ -150,3 +189,30 @@ def test_capsules_that_are_multiplied_are_told_by_how_much():
         return 2 * features.permute(0, 2, 3, 1).reshape(len(features), -1, dim)
 
     assert "Everywhere it is 2 times" in str(check_primary_capsules(group))
+
+
+CUT = "features.permute(0, 2, 3, 1).reshape(len(features), -1, dim)"
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (CUT.replace("dim)", "8)"), "is a size written in?"),
+        (f"{CUT}[:, :72]", "is a size written in?"),
+        (f"{CUT}.abs()", "The signs are lost"),
+        (f"{CUT}.square()", "the square of what is expected"),
+    ],
+)
+def test_capsules_that_are_cut_with_a_slip_are_told_it(changed, said):
+    functions = {}
+    exec(f"def group(features, dim):\n    return {changed}", functions)
+    report = check_primary_capsules(functions["group"], strict=True)
+    assert not report.passed and said in str(report), report
+
+
+def test_a_loss_for_ten_classes_alone_is_refused_by_an_exercise():
+    loss = answer("margin_loss", "lengths.shape[1]", "10")
+    assert check_margin_loss(loss).passed
+    assert "take the number of classes from the lengths" in str(
+        check_margin_loss(loss, strict=True)
+    )

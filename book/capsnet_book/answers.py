@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from capsnet_check.calls import CHANGED, NotWritten, Subject, Trouble, called, copied, is_same
 from capsnet_check.examination import examine
-from capsnet_check.recognition import factor_words
+from capsnet_check.recognition import RELATIONS, factor_words
 from capsnet_check.report import Finding, Report
 from capsnet_check.wording import rounded, shortened
 
@@ -30,16 +30,6 @@ _MOST_COLUMNS = 4
 _NO_RETURN = "It returns None. Is its `return` missing?"
 
 
-RELATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "Each number is the square of what is expected.": torch.square,
-    "Each number is the root of what is expected.": torch.sqrt,
-    "Each number is 1 minus what is expected.": lambda expected: 1 - expected,
-    "Each number is 1 over what is expected.": torch.reciprocal,
-    "The signs are lost: what should be negative is positive.": torch.abs,
-    "What should be negative is 0, as after a ReLU.": torch.relu,
-}
-"""What wrong numbers often are, seen from the right ones: a sentence, and the function."""
-
 OF_TENSORS: dict[str, Callable[[Tensor], Tensor]] = {
     "It is a softmax of what is expected.": lambda expected: expected.softmax(dim=-1),
     "Along the first axis all are equal: they are the mean of what is expected.": (
@@ -49,7 +39,7 @@ OF_TENSORS: dict[str, Callable[[Tensor], Tensor]] = {
         lambda expected: expected[:1].expand_as(expected)
     ),
 }
-"""The same of tensors as wholes."""
+"""What wrong tensors often are, seen from the right ones, beside `RELATIONS` of each number."""
 
 
 def check_function(
@@ -357,7 +347,10 @@ def _relation_words(pairs: list[Pair]) -> str:
     are_tensors = pairs[0][1].dim() > 0
     relations = RELATIONS | OF_TENSORS if are_tensors else RELATIONS
     for sentence, relation in relations.items():
-        if all(_is_close(result, relation(expected)).all() for result, expected in pairs):
+        related = [(result, relation(expected)) for result, expected in pairs]
+        if all(
+            other.isfinite().all() and _is_close(result, other).all() for result, other in related
+        ):
             return f"{words} {sentence}"
     results = [result for result, _ in pairs]
     if not are_tensors and all(torch.equal(result, results[0]) for result in results):
