@@ -21,6 +21,9 @@ RELATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "Each number is 1 over what is expected.": torch.reciprocal,
     "The signs are lost: what should be negative is positive.": torch.abs,
     "What should be negative is 0, as after a ReLU.": torch.relu,
+    "Each number is a tanh of what is expected.": torch.tanh,
+    "Each number is a sigmoid of what is expected.": torch.sigmoid,
+    "Each number is an exponential of what is expected.": torch.exp,
 }
 """What wrong numbers often are, seen from the right ones: a sentence, and the function."""
 

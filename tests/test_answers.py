@@ -157,6 +157,8 @@ TABLE = torch.tensor([[3.0, -1.0], [2.0, 0.5], [4.0, -2.0]])
         (torch.square, "the square of what is expected"),
         (torch.abs, "The signs are lost"),
         (torch.relu, "as after a ReLU"),
+        (torch.tanh, "a tanh of what is expected"),
+        (lambda v: (v - v) / (v - v), "What gives nan is 0/0"),
         (lambda v: v.softmax(dim=-1), "a softmax of what is expected"),
         (lambda v: v.mean(0, keepdim=True).expand_as(v), "the mean of what is expected"),
         (lambda v: v[:1].expand_as(v), "the first of what is expected"),
@@ -178,6 +180,12 @@ def test_a_relation_of_single_numbers_is_seen_over_all_examples():
     assert "the same for every example" in str(report)
     report = check_function(lambda x: 1 - x, lambda x: x, examples[0])
     assert "1 minus" not in str(report), "one number tells nothing"
+
+
+def test_no_relation_is_seen_in_a_division_by_zero():
+    zeros_and_one = torch.tensor([0.0, 0.0, 1.0])
+    report = check_function(lambda v: v + 0.5, lambda v: v, (zeros_and_one,))
+    assert "1 over" not in str(report)
 
 
 def test_an_example_that_fails_after_a_wrong_one_does_not_hide_it():

@@ -323,6 +323,8 @@ def _furthest(example: tuple[Any, ...], pairs: list[Pair], place: int) -> Findin
         f"The output{where} {which}: expected {rounded(expected[index])}, "
         f"came {rounded(result[index])}."
     )
+    if result.isnan().any() and not expected.isnan().any():
+        text += " What gives nan is 0/0, or 0 times the logarithm of 0."
     text += _relation_words(pairs)
     differences = (_sorted(expected) - _sorted(result)).abs()
     if expected.dim() and differences.le(_TOLERANCE).all():  # nan is not
