@@ -15,6 +15,7 @@ from _ext.notebooks.hues import colour_words, coloured
 from _ext.notebooks.stage import insert_stage
 from _ext.pages.cell_summary import summary
 from _ext.pages.emblems import EMBLEMS
+from _ext.pages.folds import NameCaptions
 from _ext.pages.reading_time import chapters_by_part
 from _ext.pages.results import substitutions
 from _ext.pages.sharing import FRONT_PICTURE, description_of, picture_of, shortened, tags
@@ -253,3 +254,24 @@ def test_a_shared_page_without_an_address_has_no_picture() -> None:
 def test_a_long_description_ends_at_a_word() -> None:
     assert shortened("word " * 40) == "word " * 31 + "word …"
     assert shortened("word") == "word"
+
+
+def captioned(output: nodes.Element, caption: str) -> list[nodes.Node]:
+    """Return a cell that shows something, and the paragraph in italics below it."""
+    cell = nodes.container("", output)
+    return [cell, nodes.paragraph("", "", nodes.emphasis("", caption))]
+
+
+def test_a_captioned_table_is_no_figure() -> None:
+    document = new_document("page")
+    document.settings.env = SimpleNamespace(docname="book/chapters/18-does-routing-matter")
+    document += captioned(nodes.image(), "A first figure.")
+    document += captioned(nodes.table(), "A table.")
+    document += captioned(nodes.image(), "A second figure.")
+    NameCaptions(document).run()
+    names = [name.astext() for name in document.findall(nodes.raw)]
+    assert [name.split("</b>")[0].split(">")[1] for name in names] == [
+        "Figure 18.1",
+        "Table 18.1",
+        "Figure 18.2",
+    ]

@@ -12,6 +12,7 @@ and in italics, stands in the margin where there is one: page.css.)
 
 from __future__ import annotations
 
+from collections import Counter
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,7 @@ REPORT = "capsnet-report"  # the class of a checker's report in HTML
 EXERCISES = "exercises"  # the id of their section
 MARK = '<b aria-hidden="true">{ }</b>'  # of folded code, in the margin
 ANNOUNCING = (":", ",", "：", "，")  # how a paragraph ends that leads to a cell
+OF_TABLE = "of-table"  # the class of a caption that belongs to a table
 UNFOLDED_PAGES = ("raise-one", "pull-the-votes")  # a widget each, and no code to read
 
 
@@ -156,12 +158,12 @@ def button(html: str, kind: str) -> nodes.raw:
 
 
 class NameCaptions(SphinxPostTransform):
-    """Give captions their class, and their number in the chapter: "Figure 6.2"."""
+    """Give captions their class, and their number in the chapter: "Figure 6.2", "Table 6.1"."""
 
     default_priority = order.NAME_CAPTIONS
 
     def run(self, **kwargs: Any) -> None:
-        """Find the paragraphs in italics below cells, and number all captions in order."""
+        """Find the paragraphs in italics below cells; number figures and tables in order."""
         for cell in self.document.findall(nodes.container):
             below = cell.next_node(descend=False, siblings=True)
             while isinstance(below, nodes.raw):  # the tags round a "Set-up"
@@ -171,12 +173,21 @@ class NameCaptions(SphinxPostTransform):
             emphasis = below.next_node(nodes.emphasis)
             if emphasis is not None and emphasis.astext() == below.astext():
                 below["classes"].append("caption")
+                if shows_table(cell):
+                    below["classes"].append(OF_TABLE)
 
         chapter = CHAPTER.match(self.env.docname)
         if chapter:
-            captions = list(self.document.findall(is_caption))
-            for number, caption in enumerate(captions, start=1):
-                name_figure(caption, int(chapter[1]), number)
+            counts = Counter()
+            for caption in list(self.document.findall(is_caption)):
+                kind = "table" if OF_TABLE in caption["classes"] else "figure"
+                counts[kind] += 1
+                put_name(caption, kind, int(chapter[1]), counts[kind])
+
+
+def shows_table(cell: nodes.container) -> bool:
+    """Return True for a cell whose output is a table and no picture."""
+    return any(cell.findall(nodes.table)) and not any(cell.findall(nodes.image))
 
 
 def is_caption(node: nodes.Node) -> bool:
@@ -186,10 +197,18 @@ def is_caption(node: nodes.Node) -> bool:
     return isinstance(node, nodes.paragraph) and "caption" in node["classes"]
 
 
-def name_figure(caption: Any, chapter: int, number: int) -> None:
-    """Put a figure's name before its caption, and let links lead to it: `#figure-6-2`."""
-    name = _("Figure {0}").format(f"{chapter}.{number}")
-    html = f'<b class="number" id="figure-{chapter}-{number}">{name}</b> '
+def put_name(caption: Any, kind: str, chapter: int, number: int) -> None:
+    """Put a figure's or a table's name before its caption, and let links lead to it: `#table-6-2`.
+
+    Args:
+        caption: the node.
+        kind: "figure" or "table".
+        chapter: its number.
+        number: of the figure or the table in the chapter.
+    """
+    name = _("Table {0}") if kind == "table" else _("Figure {0}")
+    name = name.format(f"{chapter}.{number}")
+    html = f'<b class="number" id="{kind}-{chapter}-{number}">{name}</b> '
     if isinstance(caption, nodes.raw):
         text = caption.astext().replace(CAPTION, CAPTION + html, 1)
         caption.replace_self(nodes.raw("", text, format="html"))
