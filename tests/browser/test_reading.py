@@ -232,3 +232,18 @@ def test_a_question_and_its_controls_are_one_box_without_a_notch(
         strip = page.screenshot(clip={"x": x, "y": box["y"] - 8, "width": 1, "height": 24})
         channels = Image.open(io.BytesIO(strip)).convert("RGB").getextrema()
         assert all(highest - lowest <= BLENDED for lowest, highest in channels)
+
+
+def test_a_veiled_answer_is_cut_on_a_phone_and_whole_once_it_is_asked_for(
+    visit: Callable[..., Visit], address: str
+) -> None:
+    options = {"viewport": {"width": 375, "height": 812}}
+    page = visit(address + "book/chapters/12-when-it-does-not-learn.html", **options).page
+    section = page.locator("#what-each-symptom-points-to")
+    table = section.locator(".cell:has(table)").first
+    height = "(part) => part.offsetHeight"
+    expect(table).to_have_class(re.compile("veiled"))
+    assert table.evaluate(height) < 812 / 2
+    section.locator(".veil").first.get_by_role("button").click()
+    expect(table).not_to_have_class(re.compile("veiled"))
+    assert table.evaluate(height) > 812
