@@ -9,8 +9,8 @@ const REFUSED = t`this page lets no script of ours compute: nothing can be train
  */
 function startWorker(source) {
   const words = typeof capsnetWords === "undefined" ? {} : capsnetWords;
-  const catalogue = `const capsnetWords = ${JSON.stringify(words)};\n`;
-  const script = new Blob([catalogue, source], { type: "text/javascript" });
+  const catalogue = ["globalThis.capsnetWords=", JSON.stringify(words), ";\n"];
+  const script = new Blob([...catalogue, source], { type: "text/javascript" });
   const url = URL.createObjectURL(script);
   try {
     return new Worker(url);
