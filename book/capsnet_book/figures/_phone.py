@@ -90,6 +90,7 @@ def phone_form_of(figure: Figure) -> Figure:
         break_titles(phone)
     if phone.get_layout_engine() is None:
         fit_width(phone)
+    fit_finding(phone)  # once more: titles may have more lines now
     return phone
 
 

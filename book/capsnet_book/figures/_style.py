@@ -14,6 +14,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from torch import Tensor
 
 from capsnet_book.palette import LIGHT
@@ -45,6 +46,8 @@ LINE_OF_NAME = 0.19
 """
 LINE_OF_FINDING = 0.25
 """Inches of a figure's height that a line of what is written above it needs."""
+ABOVE_PANELS = 0.08
+"""Inches between what is written above a figure and its panels."""
 AROUND = 0.8
 """Inches of a plot's height that title and names of the axes take."""
 ROUNDS_OF_MOVING = 100
@@ -90,24 +93,32 @@ def write_finding(figure: Figure, finding: str) -> None:
 
 
 def fit_finding(figure: Figure) -> None:
-    """Break what is written above a figure into lines that are no wider than the figure.
+    """Break what is written above a figure into lines, no wider than the figure, and make room.
 
-    A figure with a layout engine grows by the lines.
+    A figure with a layout engine grows by the lines; in another one they stand above the panels.
     """
     title = next((text for text in figure.texts if text.get_text() == figure.get_suptitle()), None)
     if title is None or not title.get_text():
         return
-    words = " ".join(title.get_text().split())
+    lines_before = title.get_text().count("\n")
+    break_finding(title, figure.bbox.width)
+    if figure.get_layout_engine() is None:
+        top = max(axes.get_tightbbox().y1 for axes in figure.axes)  # pixels
+        title.set_y(max(top / figure.bbox.height, 1) + ABOVE_PANELS / figure.get_figheight())
+    else:
+        more = title.get_text().count("\n") - lines_before
+        figure.set_figheight(figure.get_figheight() + LINE_OF_FINDING * more)
+
+
+def break_finding(title: Text, room: float) -> None:
+    """Break a text into lines that are no wider than the room in pixels."""
     english = vars(title).get("english")
+    words = " ".join(title.get_text().split())
     title.set_text(words)
     width = title.get_window_extent().width
-    if width > figure.bbox.width:
-        letters = int(0.95 * len(words) * figure.bbox.width / width)
-        lines = textwrap.fill(words, letters)  # Chinese is broken anywhere
-        title.set_text(re.sub(r"\n([，。；：、）])", r"\1\n", lines))
-        if figure.get_layout_engine() is not None:
-            more = LINE_OF_FINDING * lines.count("\n")
-            figure.set_figheight(figure.get_figheight() + more)
+    if width > room:
+        lines = textwrap.fill(words, int(0.95 * len(words) * room / width))
+        title.set_text(re.sub(r"\n([，。；：、）])", r"\1\n", lines))  # Chinese breaks anywhere
     if english is not None:
         vars(title)["english"] = english
 

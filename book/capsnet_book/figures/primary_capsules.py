@@ -14,10 +14,15 @@ from torch import Tensor
 from capsnet_book.figures._style import BLUES, WIDTH, grid_of_pictures, in_book_style, show_digit
 from capsnet_book.palette import LIGHT
 
+KERNEL, STRIDE = 9, 2
+"""Of the first convolution, which makes the maps."""
+
 
 @in_book_style
 def maps_of_a_digit(image: Tensor, maps: Tensor, numbers: Sequence[int]) -> Figure:
     """Draw a digit, and feature maps of it in blue with the digit's outline over each.
+
+    A place of a map is drawn where the middle of the pixels lies that it has seen.
 
     Args:
         image: [28, 28] or [1, 28, 28].
@@ -28,9 +33,12 @@ def maps_of_a_digit(image: Tensor, maps: Tensor, numbers: Sequence[int]) -> Figu
     ink = image.reshape(28, 28)
     show_digit(grid[0, 0], ink)
     for axes, map_, number in zip(grid[0, 1:], maps, numbers, strict=True):
-        square = {"extent": (-0.5, 27.5, 27.5, -0.5), "interpolation": "nearest"}
+        low = (KERNEL - 1) / 2 - STRIDE / 2  # of the first place, whose middle is pixel 4
+        high = low + STRIDE * len(map_)
+        square = {"extent": (low, high, high, low), "interpolation": "nearest"}
         axes.imshow(map_.numpy(), cmap=BLUES, vmin=0, vmax=float(maps.max()), **square)
         axes.contour(ink.numpy(), levels=[0.5], colors=[LIGHT["ink"]], linewidths=0.9)
+        axes.set(xlim=(-0.5, 27.5), ylim=(27.5, -0.5))
         axes.set_title(f"map {number + 1}", fontsize=9)
     return figure
 
