@@ -185,7 +185,7 @@ def test_an_answer_waits_for_a_guess_or_to_be_asked_for(
     visit: Callable[..., Visit], address: str
 ) -> None:
     page = visit(address + "book/chapters/02-why-capsules.html").page
-    twice = page.get_by_text("Both answers are 0.50.")
+    twice = page.get_by_text("Both times the neuron answers 0.50.")
     none = page.get_by_text("None. Each maximum depends")
     for answer in (twice, none):
         expect(answer).to_have_js_property("inert", True)

@@ -24,12 +24,12 @@ def share_that_stands(count: int) -> str:
     """Return the sentence on how much of the network stands, of its six parts."""
     sentences = (
         "",
-        _("A sixth of your network stands."),
-        _("A third of your network stands."),
-        _("Half of your network stands."),
-        _("Two thirds of your network stand."),
-        _("Five sixths of your network stand."),
-        _("All of your network stands."),
+        _("A sixth of your network is built."),
+        _("A third of your network is built."),
+        _("Half of your network is built."),
+        _("Two thirds of your network are built."),
+        _("Five sixths of your network are built."),
+        _("All of your network is built."),
     )
     return sentences[count]
 
