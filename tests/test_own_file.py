@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import nbformat
 import pytest
 import torch
 from capsnet_book.experiments import own_file
+from capsnet_book.experiments.records import stored
 from capsnet_book.page import my_capsnet
 
 from capsnet_tutorial import digits
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_an_interrupted_training_goes_on_as_if_it_had_not_been(
@@ -51,3 +55,16 @@ def test_the_training_is_that_of_the_page(
         assert f"epoch {epoch:2} of 2: loss {loss:.2f}" in printed
     right = 1 - record["misread"] / len(few[0])
     assert f"{right:.1%} of 48 test digits are read" in printed
+
+
+def test_chapter_9_says_what_was_measured() -> None:
+    record = stored("own_file")
+    minutes = record["processor_seconds"] / 60
+    read = 1 - record["misread"] / record["test_digits"]
+    assert "--epochs 9" in record["command"] and round(minutes) == 16
+    (chapter,) = (ROOT / "book" / "chapters").glob("09-*.ipynb")
+    words = " ".join(
+        " ".join(cell.source.split()) for cell in nbformat.read(chapter, as_version=4).cells
+    )
+    said = f"`--paper --epochs 9`, sixteen minutes of processor time) it reads {100 * read:.1f} %"
+    assert said in words
