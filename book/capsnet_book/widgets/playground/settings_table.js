@@ -4,7 +4,9 @@ import { t } from "../shared/t.js";
 import { element, pushButton, rowOf, write } from "../shared/ui.js";
 import { differences, SETTINGS, valueInWords } from "./settings.js";
 
-const NAMES = Object.keys(SETTINGS).filter((name) => name !== "data"); // that has a switch
+/** The pictures have a switch, and the CNN its experiment. */
+const ELSEWHERE = ["data", "net"];
+const NAMES = Object.keys(SETTINGS).filter((name) => !ELSEWHERE.includes(name));
 const REMARK = t`A change starts over. The same seed gives the same noise and the same images in the
   same order.`;
 
