@@ -50,7 +50,7 @@ const EXPERIMENTS = [
     networks: [{}, { net: "cnn" }], // the pad and files have the first one
     question: t`A CNN of as many numbers, its softmax in the place of capsules: which reads better
       after 8,000 images?`,
-    guesses: [t`capsules`, t`both alike`, t`the CNN`],
+    guesses: [t`the capsules`, t`both alike`, t`the CNN`],
   },
 ];
 

@@ -36,7 +36,7 @@ export const SETTINGS = {
     label: t`network`,
     usual: "capsules",
     offers: ["capsules", "cnn"],
-    words: (net) => ({ capsules: t`capsules`, cnn: t`a CNN` })[net],
+    words: (net) => ({ capsules: t`a capsule network`, cnn: t`a CNN` })[net],
   },
   rounds: { label: t`rounds of routing`, usual: 3, offers: [1, 2, 3, 5] },
   types: {

@@ -148,7 +148,7 @@ export function nameOf(settings, k) {
   if (names.length === 0) return k === 0 ? t`one` : t`the same again`;
   const isOneBug = names.join() === "bug" && settings.some(({ bug }) => !bug);
   if (isOneBug) return settings[k].bug ? t`with the bug` : t`without the bug`;
-  if (names.join() === "net") return settings[k].net === "cnn" ? t`a CNN` : t`capsules`;
+  if (names.join() === "net") return settings[k].net === "cnn" ? t`a CNN` : t`a capsule network`;
   const values = names.map((name) => {
     const { label } = SETTINGS[name];
     return t`${label}: ${valueInWords(name, settings[k][name])}`;
