@@ -29,11 +29,12 @@ class RaiseOne(_parts.Widget):
     Args:
         settings: values that differ from the defaults, or lists of two values for two networks:
             data ("digits", or "animals" that many artists drew, the same for both),
-            net ("capsules", or "cnn": as many numbers in a network without capsules), rounds (1, 2, 3, 5), types of primary capsules (2, 4, 8, 16), drawing (the weight of the
+            net ("capsules", or "cnn": as many numbers in a network without capsules),
+            rounds (1, 2, 3, 5), types of primary capsules (2, 4, 8, 16), drawing (the weight of the
             reconstruction, 0 to 0.1, 0 for no decoder), rate, batch (8, 16, 32, 64), m_plus,
             m_minus, lambda_, bug (an id of the catalogue of bugs), seed. The page names the ones
             that it cannot take, and takes the defaults instead.
-        records: differences of the two in long trainings, a number a pair, in points of error; they
+    records: differences of the two in long trainings, a number a pair, in points of error; they
             are shown beside the pairs that the reader trains.
 
     Attributes:
