@@ -34,7 +34,7 @@ class RaiseOne(_parts.Widget):
             reconstruction, 0 to 0.1, 0 for no decoder), rate, batch (8, 16, 32, 64), m_plus,
             m_minus, lambda_, bug (an id of the catalogue of bugs), seed. The page names the ones
             that it cannot take, and takes the defaults instead.
-    records: differences of the two in long trainings, a number a pair, in points of error; they
+        records: differences of the two in long trainings, a number a pair, in points of error; they
             are shown beside the pairs that the reader trains.
 
     Attributes:
