@@ -57,7 +57,7 @@ def still(name: str) -> bytes | None:
 
 def figure(name: str, picture: bytes) -> str:
     """Return a still as HTML, which shows where no widget of ours lives beside it."""
-    alternative = escape(said("The widget {}, a still picture.").format(name))
+    alternative = escape(said(f"The widget {name}, a still picture."))
     remedy = escape(
         said(
             "A still picture: the JupyterLab that shows it lacks an extension. Install "

@@ -14,7 +14,12 @@ from .code import without_commands
 from .messages import has_words
 from .paths import ROOT, pages
 
-PROGRAMS = ("capsnet_check/*.py", "book/capsnet_book/answers.py", "book/capsnet_book/diagnosis.py")
+PROGRAMS = (
+    "capsnet_check/*.py",
+    "book/capsnet_book/answers.py",
+    "book/capsnet_book/diagnosis.py",
+    "book/capsnet_book/stills.py",
+)
 # The commands speak to a terminal, in English like their options.
 NOT_IN_REPORTS = {"command.py", "files.py", "kinds.py", "loading.py", "project.py", "worker.py"}
 # What a reader who calls wrongly is told is an error in English, as Python's are.
