@@ -41,7 +41,7 @@ def bug_curves() -> Figure:
     for errors in (late, behind):
         axes.plot(steps, errors, color=LIGHT["contrast"])
     axes.set(xlim=(0, steps[-1]), ylim=(0.025, 1), yscale="log", xlabel="steps of training")
-    axes.set_yticks([0.03, 0.1, 0.3, 1], ["3 %", "10 %", "30 %", "all"])
+    axes.set_yticks([0.03, 0.1, 0.3, 1], ["3 %", "10 %", "30 %", "100 %"])
     axes.set_ylabel("digits misread")
     axes.yaxis.set_minor_locator(NullLocator())
     axes.annotate(LIT[0], (steps[0], late[0]), (8, 2), textcoords="offset points", **NAME)
