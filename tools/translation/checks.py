@@ -47,7 +47,9 @@ ENGLISH_WORDS = re.compile(r"(?:\b[A-Za-z]{2,}[ ,]+){4,}")
 HALF_WIDTH = re.compile(r"[\u4e00-\u9fff][,;:?!]|[\u4e00-\u9fff]\.(?!\w)")
 # Four words in a row on a built page; “Two Words（两个词）” may stand.
 ENGLISH_RUN = re.compile(r"(?:\b[A-Za-z][a-z'’-]++[ ,]++){3,}+[A-Za-z]++(?!\??（)")
-MAY_BE_ENGLISH = "pre, code, script, style, em, .fold.code, .math, .citation-list, [lang=en]"
+MAY_BE_ENGLISH = (
+    "pre, code, script, style, em, .fold.code, .math, .citation, .citation-list, [lang=en]"
+)
 
 
 def terms() -> Terms:
@@ -252,7 +254,7 @@ def kept_titles(message: Message) -> list[str]:
 def english_left(page: Path) -> list[str]:
     """Return four or more English words in a row on a built page.
 
-    Code, titles and what is marked as English do not count.
+    Code, titles, names of authors and what is marked as English do not count.
     """
     document = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
     article = document.select_one("article.bd-article")
