@@ -487,14 +487,15 @@ HAND = """
 
 
 @pytest.mark.parametrize(
-    ("pad", "part", "longest", "least"), [(2, 2, 16, 120), (6, 7, 16, 40), (20, 7, 32, 20)]
+    ("pad", "part", "longest", "least"),
+    [(2, 2, 16, 120), (6, 7, 16, 40), (13, 2, 16, 60), (20, 7, 32, 40)],
 )
 def test_the_pad_comes_in_every_frame_and_the_parts_take_turns_in_what_is_left(
     evaluate: Evaluate, pad: int, part: int, longest: int, least: int
 ) -> None:
     """Move a hand for 60 frames.
 
-    In the last case a frame has no room at all; even so, no part waits for ever.
+    In the last cases a frame has hardly any room, and none; even so, parts get a share of the time.
     """
     came = evaluate(HAND, {"pad": pad, "part": part}, m="shared/ui.js")
     assert np.diff(came["begun"]).mean() <= longest

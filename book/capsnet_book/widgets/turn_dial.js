@@ -17,6 +17,7 @@ import {
   element,
   figure,
   format,
+  memoized,
   pushButton,
   rowOf,
   setAttributes,
@@ -42,7 +43,8 @@ function makeSubject({ get, set, host, painter, colours, redraw }, classOf) {
   const samples = greysOf(get("images")); // [N, 784]
   let index = get("index");
   let own = false;
-  let id = "";
+  /** The picture that was drawn, or a digit's index. @type {Float32Array | number | undefined} */
+  let id;
   let label = 0;
   const drawn = () => {
     own = !pad.empty();
@@ -65,7 +67,7 @@ function makeSubject({ get, set, host, painter, colours, redraw }, classOf) {
     if (get("index") !== index) own = false; // a prompt in the text asks for another digit
     index = get("index");
     const image = own ? pad.image() : digitAt(samples, index);
-    const nowId = own ? Array.from(pad.bytes()).join() : String(index);
+    const nowId = own ? image : index;
     if (nowId !== id) label = own ? classOf(image) : get("labels")[index];
     id = nowId;
     return { id, image, label };
@@ -223,10 +225,14 @@ function makeButtons({ get, set, animate, halt }, visit, forget) {
     set({ guess: null, revealed: false, turn: 0 });
   });
 
-  function show(/** @type {boolean} */ isOpen) {
+  const renew = memoized((isOpen, isUpright) => {
     for (const button of [say, skip]) button.hidden = isOpen;
     for (const button of [all, again]) button.hidden = !isOpen;
-    say.disabled = get("turn") === 0;
+    say.disabled = isUpright;
+  });
+  function show(/** @type {boolean} */ isOpen) {
+    const isUpright = get("turn") === 0;
+    renew([isOpen, isUpright], isOpen, isUpright);
   }
   return { row: rowOf(say, skip, all, again), show };
 }
@@ -266,11 +272,13 @@ async function buildDigit(widget) {
   const view = makeCapsuleView(capsules, painter);
   const isAlone = Object.keys(get("others")).length === 0;
   const chart = makeChart({ trained: get("trained"), isAlone, changed: redraw });
-  let begun = ""; // the digit that the record is of
-  let guessOf = ""; // the digit that the guess is of
+  /** @type {Float32Array | number | undefined} */
+  let begun; // the digit that the record is of
+  /** @type {Float32Array | number | undefined} */
+  let guessOf; // the digit that the guess is of
   const forget = () => {
-    begun = "";
-    guessOf = "";
+    begun = undefined;
+    guessOf = undefined;
   };
   const buttons = makeButtons(widget, record.visit, forget);
   const { say } = layOut({
@@ -308,7 +316,7 @@ async function buildDigit(widget) {
       record.begin(image, label);
       view.begin(image, label);
       begun = id;
-      guessOf ||= id;
+      guessOf ??= id;
     }
     const guess = guessOf === id ? get("guess") : null;
     painter.paint(dial.canvas, turnedDigit(image, turn));

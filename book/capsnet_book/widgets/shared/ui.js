@@ -197,9 +197,10 @@ export function makePass(parts) {
   };
 }
 
-const FRAME = 12; // milliseconds of a frame; work not begun by then waits for the next frame,
-const LATEST = 50; // but no longer than this
+const FRAME = 14; // milliseconds of a frame; work not begun by then waits for the next frame,
+const SHARE = 0.25; // but gets this share of the time, at least: else a slow phone never answers
 const ROOM = 2; // milliseconds at a time: painting goes on after the task that asked for it
+const MOST = 8; // milliseconds at a time where it has waited
 
 /**
  * Returns a function that asks for a frame of the page. In the frame first() runs, and returns
@@ -208,16 +209,19 @@ const ROOM = 2; // milliseconds at a time: painting goes on after the task that 
  * @param {() => boolean} first @param {(room: number) => boolean} go @param {() => void} done
  */
 export function inSpareTime(first, go, done) {
-  let due = 0; // the time at which work goes on, even if the frame is over
+  let last = 0; // the time at which work was done last
   const goOn = makeTask(work);
   const ask = oncePerFrame((start) => {
     if (first()) goOn(start + FRAME);
   });
   function work(/** @type {number} */ end) {
     const time = performance.now();
-    if (time > end && time < due) return ask();
-    due = time + LATEST;
-    if (go(ROOM)) goOn(end);
+    const owed = Math.min(MOST, SHARE * (time - last));
+    const isLate = time > end;
+    if (isLate && owed < ROOM) return ask();
+    const remains = go(isLate ? owed : ROOM);
+    last = performance.now();
+    if (remains) goOn(end);
     else done();
   }
   return ask;
