@@ -135,6 +135,36 @@ STRETCHES = """(most) => {
 }"""
 """Pixels -> the stretches that are longer, each with the heading in whose section it begins."""
 
+COVERED = """() => {
+    // Text under something else: a table under a note in the margin, and below a veiled paragraph
+    // what the button "Show the answer" hides.
+    const article = document.querySelector("article.bd-article");
+    const visible = (selectors) =>
+        [...article.querySelectorAll(selectors)].filter((part) => part.checkVisibility());
+    const covers = (one, other) => {
+        const above = one.getBoundingClientRect();
+        const below = other.getBoundingClientRect();
+        const width = Math.min(above.right, below.right) - Math.max(above.left, below.left);
+        const height = Math.min(above.bottom, below.bottom) - Math.max(above.top, below.top);
+        return width > 4 && height > 4;
+    };
+
+    const notes = visible("section > blockquote").filter(
+        (note) => getComputedStyle(note).float === "right"
+    );
+    const buttons = visible(".veil > button");
+    const pairs = [
+        ...notes.flatMap((note) => visible("table").map((table) => [note, table])),
+        ...buttons.flatMap((button) =>
+            visible("p:not(.veiled), li").map((text) => [button, text])
+        ),
+    ];
+    return pairs
+        .filter(([one, other]) => covers(one, other) && !other.closest(".veiled"))
+        .map(([, other]) => other.textContent.trim().slice(0, 60));
+}"""
+"""The first words of what a note or a button lies on."""
+
 THREE_OF_A_KIND = """() => {
     // Let axe look at the contrast of three texts of each kind, and not of one: it may be covered.
     // Of a kind are texts of one colour, size and weight on the same grounds. In figures parts lie

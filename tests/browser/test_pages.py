@@ -20,7 +20,16 @@ from tools.translation.checks import english_left
 from tools.translation.paths import LANGUAGE
 
 from .conftest import ROOT, Visit
-from .layout import CLIPPED, FIGURES, SHRUNK, SLABS, SMALL_TARGETS, STRETCHES, THREE_OF_A_KIND
+from .layout import (
+    CLIPPED,
+    COVERED,
+    FIGURES,
+    SHRUNK,
+    SLABS,
+    SMALL_TARGETS,
+    STRETCHES,
+    THREE_OF_A_KIND,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -85,6 +94,7 @@ def test_a_page_on_a_desk(
     assert not seen.page.evaluate(CLIPPED, f"pre, table, {FIGURES}, {EQUATIONS}"), (
         "parts that are clipped"
     )
+    assert seen.page.evaluate(COVERED) == [], "text under a note or a button"
     seen.page.emulate_media(color_scheme="dark")
     expect(seen.page.locator("html")).to_have_attribute("data-theme", "dark")
     assert not seen.page.evaluate(SLABS), "figures that are light slabs in the dark"
