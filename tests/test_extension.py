@@ -275,3 +275,4 @@ def test_a_captioned_table_is_no_figure() -> None:
         "Table 18.1",
         "Figure 18.2",
     ]
+    assert not list(document.findall(nodes.emphasis)), "captions in two styles"

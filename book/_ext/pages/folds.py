@@ -173,6 +173,7 @@ class NameCaptions(SphinxPostTransform):
             emphasis = below.next_node(nodes.emphasis)
             if emphasis is not None and emphasis.astext() == below.astext():
                 below["classes"].append("caption")
+                emphasis.replace_self(emphasis.children)  # a caption's style says what it is
                 if shows_table(cell):
                     below["classes"].append(OF_TABLE)
 
