@@ -1,7 +1,8 @@
 """The strip above a chapter: the network's parts as links to the chapters that build them.
 
 `capsnet_book/network.json` has the names of the parts, which of them a chapter highlights, which
-chapters build a part, and what is said above a chapter whose network is another one.
+chapters build a part, which are also about it, and what is said above a chapter whose network is
+another one.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ def strip(app: Sphinx, page: str) -> dict[str, Any]:
     parts: list[dict[str, Any]] = []
     for key in NETWORK["strip"]:
         part = NETWORK["parts"][key]
-        links = [link(app, page, chapters[name]) for name in part["built"] if name in chapters]
+        subjects = [*part["built"], *part.get("also", [])]
+        links = [link(app, page, chapters[name]) for name in subjects if name in chapters]
         parts.append(
             {
                 "key": key,
