@@ -25,6 +25,8 @@ from _ext.widgets.strip import chapter_name
 from docutils import nodes
 from docutils.utils import new_document
 
+from tools.translation.catalogues import stored_catalogue, translations
+
 ROOT = Path(__file__).resolve().parents[1]
 STATIC = ROOT / "book" / "_static"
 BASE = "https://owner.github.io/name/"
@@ -67,6 +69,14 @@ def test_two_words_of_one_colour_are_a_warning(caplog: pytest.LogCaptureFixture)
 def test_a_guess_is_asked_below_the_last_paragraph_that_asks() -> None:
     text = with_control("Guess.\n\nWhat do you predict?\n\nThen run it.", "<p>")
     assert text == "Guess.\n\nWhat do you predict?\n\n```{raw} html\n<p>\n```\n\nThen run it."
+
+
+def test_in_chinese_a_guess_is_asked_below_its_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = translations(stored_catalogue("extensions"))
+    monkeypatch.setattr("_ext.notebooks.guesses._", lambda word: words.get(word, word))
+    for question in ("> **先猜一猜**\n>\n> 有多少？", "> **预测：**有多少？"):
+        text = with_control(f"{question}\n\n看下面的网络。", "<p>")
+        assert text.startswith(f"{question}\n\n```{{raw}}")
 
 
 @pytest.mark.parametrize(
