@@ -98,7 +98,8 @@ def with_control(text: str, html: str) -> str:
     """Return a text with a control below its last paragraph that asks."""
     paragraphs = text.split("\n\n")
     last = len(paragraphs) - 1
-    words = [_("guess"), _("predict")]  # in no f-string: the catalogue's tool looks into none
+    # In no f-string: the tool that makes the catalogue looks into none.
+    words = [str(_("guess")), str(_("predict"))]
     asking = re.compile("|".join(words), re.IGNORECASE)
     questions = [number for number, block in enumerate(paragraphs) if asking.search(block)]
     place = (questions[-1] if questions else last) + 1
