@@ -105,6 +105,16 @@ def test_names_that_a_cell_prints_are_translated_where_it_has_them() -> None:
     assert rewritten_prints(printed, program, in_chinese, names) == output.getvalue().strip("\n")
 
 
+def test_spaces_that_fill_a_name_are_no_part_of_the_next_value() -> None:
+    program = code("""
+        for name in ("largest", "all"):
+            print(f"number {n}: {name:7}", shares)
+        """)
+    printed = "number 1: largest [0.9]\nnumber 1: all     [0.1]"
+    names = ["largest", "all"]
+    assert rewritten_prints(printed, program, lambda kind, text: text, names) == printed
+
+
 @pytest.mark.parametrize("name", sorted(NOTEBOOKS))
 def test_chinese_code_does_what_the_english_does(name: str) -> None:
     dictionary = translations(stored_catalogue(name))

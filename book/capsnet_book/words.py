@@ -208,14 +208,22 @@ class Sentences:
         return None if with_numbers == text else with_numbers
 
 
-def form(message: str) -> re.Pattern[str]:
+def form(message: str, widths: Sequence[int] = ()) -> re.Pattern[str]:
     """Return the pattern of the sentences that a message with values makes.
 
     A value that begins with a bracket ends with it.
+
+    Args:
+        message: with `VALUE` for each value.
+        widths: the characters that each value has at least, with the spaces that fill it; none is
+            filled if this is empty.
     """
-    literals = [re.escape(literal) for literal in message.split(VALUE)]
-    value = r"(\[(?:[^\[\]]|\[[^\[\]]*\])*\]|(?!\[).*?)"
-    return re.compile(value.join(literals), re.DOTALL)
+    first, *others = [re.escape(literal) for literal in message.split(VALUE)]
+    pattern = first
+    for literal, width in zip(others, widths or [0] * len(others), strict=True):
+        value = rf"(\[(?:[^\[\]]|\[[^\[\]]*\])*\]|(?!\[).{{{width},}}?)"
+        pattern += value + literal
+    return re.compile(pattern, re.DOTALL)
 
 
 def sentence_ends(text: str) -> Iterator[int]:

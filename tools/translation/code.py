@@ -283,7 +283,12 @@ class Part(NamedTuple):
     choices: Mapping[str, str] = NO_CHOICES
     """The strings of which the value may be one, with their translations."""
     widths: tuple[int, ...] = ()
-    """The width that each value is filled to, 0 for none."""
+    """The width that each value is filled to, 0 for none; empty if no value of the part is."""
+
+    @property
+    def all_widths(self) -> tuple[int, ...]:
+        """The width of each value, 0 for those that are not filled."""
+        return self.widths or (0,) * self.message.count(VALUE)
 
 
 def printed_parts(
@@ -352,7 +357,7 @@ class PrintedLine:
         self.parts = parts
         text = "".join(part.message for part in parts)
         self.letters = len(text.replace(VALUE, "").strip())
-        self.pattern = form(text)
+        self.pattern = form(text, [width for part in parts for width in part.all_widths])
 
     def translated(self, text: str, names: Mapping[str, str]) -> str | None:
         """Return a line in translation, or None if these calls do not make it."""
@@ -363,9 +368,8 @@ class PrintedLine:
         words = ""
         for part in self.parts:
             count = part.message.count(VALUE)
-            widths = part.widths or (0,) * count
             own = []
-            for value, width in zip(values[:count], widths, strict=True):
+            for value, width in zip(values[:count], part.all_widths, strict=True):
                 name = names.get(value.rstrip())
                 own.append(name.ljust(width) if name else part.choices.get(value, value))
             words += filled(part.translation, own, NUMBERED_HOLE)
