@@ -126,6 +126,22 @@ def test_a_line_is_lost_where_it_first_falls_below_a_half(
     assert answer["at"] == (None if reach["at"] is None else pytest.approx(reach["at"]))
 
 
+def test_the_list_of_answers_is_the_same_until_there_is_a_new_one(evaluate: Evaluate) -> None:
+    """What is drawn of the list is drawn anew only for another list."""
+    body = """
+        const reader = { read: () => ({ value: 1, prediction: 0 }) };
+        const record = m.makeRecord(() => [reader], () => {});
+        record.begin(new Float32Array(784), 0);
+        record.read(reader, 6);
+        const first = record.inOrder(reader);
+        record.read(reader, 6);
+        const isSame = record.inOrder(reader) === first;
+        record.read(reader, 3);
+        return { isSame, angles: record.inOrder(reader).map(([at]) => at) };"""
+    answer = evaluate(body, {}, m="dial/record.js")
+    assert answer == {"isSame": True, "angles": [3, 6]}
+
+
 def test_the_record_reads_what_lies_between_and_finds_the_degree(evaluate: Evaluate) -> None:
     """A reader that loses a dot above the middle once it has turned by 37.5 degrees."""
     body = """

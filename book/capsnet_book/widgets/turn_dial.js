@@ -83,6 +83,22 @@ function makeSubject({ get, set, host, painter, colours, redraw }, classOf) {
 
 // ------------------------------------------------------------------------------------ the pictures
 
+/**
+ * Returns make, which makes its result once for each list.
+ * @template {object} List
+ * @template Result
+ * @param {(list: List) => Result} make
+ * @returns {(list: List) => Result}
+ */
+function perList(make) {
+  /** @type {WeakMap<List, Result>} */
+  const results = new WeakMap();
+  return (list) => {
+    if (!results.has(list)) results.set(list, make(list));
+    return results.get(list);
+  };
+}
+
 /** The dial with its ticks and the mark of the guess. @param {any} widget */
 function makeGuessDial({ get }, /** @type {(turn: number) => void} */ turnTo) {
   const ticks = TICKS.map((at) => {
@@ -125,6 +141,10 @@ function makeCapsuleView(capsules, painter) {
     dot(capsule, plane.up),
   ];
 
+  const tipsOf = perList((/** @type {[number, Answer][]} */ way) =>
+    way.map(([, { capsule }]) => tipOf(capsule)),
+  );
+
   /** @param {Float32Array} image @param {number} label */
   function begin(image, label) {
     plane = capsules.planeOf(image, label);
@@ -133,8 +153,7 @@ function makeCapsuleView(capsules, painter) {
   /** @param {Answer} answer @param {number} label @param {[number, Answer][]} way */
   function show(answer, label, way) {
     const tip = tipOf(answer.capsule);
-    const tips = way.map(([, { capsule }]) => tipOf(capsule));
-    arrow.show(tip, tips, arrowInWords(tip));
+    arrow.show(tip, tipsOf(way), arrowInWords(tip));
     const name = capsules.names[label];
     write(caption, t`the capsule of the ${name}, ${format(answer.value)} long`);
     painter.paint(drawn.canvas, capsules.drawingOf(answer.capsule, label));
@@ -173,6 +192,11 @@ function makeOthers({ get, host }, /** @type {() => void} */ changed) {
   }
   return { here, load, problem: () => problem };
 }
+
+/** A network's answers as points [degrees, value]. */
+const lineOf = perList((/** @type {[number, Answer][]} */ answers) =>
+  answers.map(([at, { value }]) => [at, value]),
+);
 
 /** Where a line ends: at the angle, or as near to it as is known. */
 function endOf(/** @type {number[][]} */ line, /** @type {number} */ turn) {
@@ -244,7 +268,7 @@ function makeButtons({ get, set, animate, halt }, visit, forget) {
  */
 function findingsOf(readers, record, { turn, side }) {
   return readers.flatMap((reader) => {
-    const line = record.inOrder(reader).map(([at, { value }]) => [at, value]);
+    const line = lineOf(record.inOrder(reader));
     if (!line.length) return [];
     const end = endOf(line, turn);
     const { key, name } = reader;
@@ -324,7 +348,7 @@ async function buildDigit(widget) {
     write(dial.caption, isOpen ? t`what the networks see` : t`turn it by the handle`);
     dial.showGuess(isOpen ? guess : null);
     root.dataset.turn = String(turn);
-    root.toggleAttribute("data-guessing", !isOpen);
+    if (root.hasAttribute("data-guessing") === isOpen) root.toggleAttribute("data-guessing");
     buttons.show(isOpen);
     subject.show();
     dial.show(turn, turnInWords(turn));

@@ -2,12 +2,12 @@
 import { LONG } from "../shared/bars.js";
 import { axes, measure } from "../shared/controls.js";
 import { t } from "../shared/t.js";
-import { element, format, setAttributes, svg, write } from "../shared/ui.js";
+import { element, format, memoized, setAttributes, svg, write } from "../shared/ui.js";
 import { toSide, turnInWords } from "./words.js";
 
 /** @import { Line } from "./record.js" */
 /** @typedef {{ key: string, name: string, line: Line, end: number[] }} Drawn
- *   end: [degrees, value] */
+ *   line: the same list as long as it has not changed; end: [degrees, value] */
 
 const HALF_TURN = 90;
 const NARROW = 480; // pixels
@@ -69,7 +69,10 @@ function makeLine(/** @type {string} */ key) {
   const dot = svg("circle", { class: "dot", r: key === "network" ? 5.5 : 4.5 });
   const name = svg("text", { class: "line-name" });
   const node = svg("g", { class: `line line-${key}` }, path, dot, name);
-  return { path, dot, name, node };
+  const renew = memoized((line, chart) =>
+    path.setAttribute("d", chart.path(line.map(([at, y]) => [atPlace(at), y]))),
+  );
+  return { renew, dot, name, node };
 }
 
 /** Moves names apart that would lie on each other. @param {number[]} heights  from the top */
@@ -116,7 +119,8 @@ export function makeChart({ trained, isAlone, changed }) {
   /** @param {number | null} guess */
   function showGuess(guess) {
     const x = chart.x(atPlace(guess ?? 0));
-    guessLine.setAttribute("d", guess === null ? "" : `M${x} ${chart.y(1) - 6}V${chart.floor}`);
+    const d = guess === null ? "" : `M${x} ${chart.y(1) - 6}V${chart.floor}`;
+    setAttributes(guessLine, { d });
     write(guessName, guess === null ? "" : t`your guess ${Math.abs(guess)}°`);
     const isLeft = x < width / 3;
     setAttributes(guessName, {
@@ -144,7 +148,7 @@ export function makeChart({ trained, isAlone, changed }) {
       if (!made.has(key)) made.set(key, makeLine(key));
       const parts = made.get(key);
       const [turn, value] = end;
-      parts.path.setAttribute("d", chart.path(line.map(([at, y]) => [atPlace(at), y])));
+      parts.renew([line, chart], line, chart);
       setAttributes(parts.dot, { cx: chart.x(atPlace(turn)), cy: chart.y(value) });
       write(parts.name, `${nameOf(key, name)} ${format(value)}`);
       setAttributes(parts.name, { x: chart.end + BESIDE, y: heights[n] + 4 });
@@ -153,7 +157,7 @@ export function makeChart({ trained, isAlone, changed }) {
     });
     for (const { node } of made.values()) if (!nodes.includes(node)) node.remove();
     const words = drawn.map(({ name, end }) => `${name} ${format(end[1])}`).join(", ");
-    picture.setAttribute("aria-label", words || t`Nothing is drawn before you have guessed`);
+    setAttributes(picture, { "aria-label": words || t`Nothing is drawn before you have guessed` });
   }
   return { node, show, stop: size.stop };
 }

@@ -37,6 +37,38 @@ export function reachOf(line, side) {
   return { at: from + ((high - LONG) / (high - low)) * (until - from), to };
 }
 
+/** @type {WeakMap<Map<number, Answer>, [number, Answer][]>} */
+const lists = new WeakMap();
+
+/** Answers in the order of degrees: the same list as long as none is added. */
+function ordered(/** @type {Map<number, Answer>} */ answers) {
+  if (lists.get(answers)?.length !== answers.size) {
+    const list = [...answers].sort((one, other) => one[0] - other[0]);
+    lists.set(answers, list);
+  }
+  return lists.get(answers);
+}
+
+/**
+ * The place nearest to an angle that a network has not read; undefined: all are read.
+ * @param {Reader[]} readers @param {(reader: Reader) => Map<number, Answer>} answersOf
+ * @param {number[]} places @param {number} turn
+ */
+function nearest(readers, answersOf, places, turn) {
+  let distance = Infinity;
+  /** @type {{ reader: Reader, turn: number } | undefined} */
+  let place;
+  for (const reader of readers) {
+    const answers = answersOf(reader);
+    for (const at of places) {
+      if (answers.has(at) || Math.abs(at - turn) >= distance) continue;
+      distance = Math.abs(at - turn);
+      place = { reader, turn: at };
+    }
+  }
+  return place;
+}
+
 /**
  * The record of all networks for one digit and class. What is missing is read in spare time, and
  * changed() is called whenever more is known.
@@ -49,28 +81,26 @@ export function makeRecord(readers, changed) {
   let subject;
   let low = 0;
   let high = 0;
-  /** @type {{ reader: Reader, turn: number }[]} */
-  let queue = [];
+  let now = 0; // the present angle
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
-  let visited = 0; // the time of the last visit
+  let visited = 0; // the time of the last visit of another angle
 
   function answersOf(/** @type {Reader} */ reader) {
     if (!known.has(reader)) known.set(reader, new Map());
     return known.get(reader);
   }
 
-  /** The answers of a network in the order of degrees. @returns {[number, Answer][]} */
-  const inOrder = (/** @type {Reader} */ reader) =>
-    [...answersOf(reader)].sort((one, other) => one[0] - other[0]);
+  /** The answers of a network in the order of degrees: the same list until there is a new one. */
+  const inOrder = (/** @type {Reader} */ reader) => ordered(answersOf(reader));
 
   /** Forgets all, and begins with a digit that is upright. */
   function begin(/** @type {Float32Array} */ image, /** @type {number} */ label) {
     subject = { image, label };
     known = new Map();
-    queue = [];
     low = 0;
     high = 0;
+    now = 0;
   }
 
   /** What a network says at an angle. */
@@ -85,17 +115,16 @@ export function makeRecord(readers, changed) {
   function visit(/** @type {number} */ turn) {
     low = Math.min(low, turn);
     high = Math.max(high, turn);
-    const places = [turn, low, 0, high];
+    if (turn !== now) visited = performance.now();
+    now = turn;
+    timer ??= setTimeout(work);
+  }
+
+  /** The place that is read next: of those on the way, the nearest to the present angle. */
+  function nextPlace() {
+    const places = [now, low, 0, high];
     for (let at = Math.ceil(low / STEP) * STEP; at <= high; at += STEP) places.push(at);
-    const near = (/** @type {number} */ at) => Math.abs(at - turn);
-    const ordered = [...new Set(places)].sort((one, other) => near(one) - near(other));
-    queue = ordered.flatMap((at) =>
-      readers()
-        .filter((reader) => !answersOf(reader).has(at))
-        .map((reader) => ({ reader, turn: at })),
-    );
-    visited = performance.now();
-    if (queue.length) timer ??= setTimeout(work);
+    return nearest(readers(), answersOf, places, now);
   }
 
   function work() {
@@ -103,14 +132,15 @@ export function makeRecord(readers, changed) {
     const start = performance.now();
     const isTurning = start - visited < REST;
     const end = start + (isTurning ? 0 : ROOM);
-    const isNew = queue.length > 0;
-    while (queue.length) {
-      const { reader, turn } = queue.shift();
-      read(reader, turn);
+    const next = () => nextPlace() ?? (isTurning ? undefined : placesToRefine()[0]);
+    let place = next();
+    const isNew = place !== undefined;
+    while (place) {
+      read(place.reader, place.turn);
+      place = next();
       if (performance.now() >= end) break;
     }
-    if (!queue.length && !isTurning) queue = placesToRefine();
-    if (queue.length || isTurning) timer = setTimeout(work, isTurning ? PAUSE : 0);
+    if (place || isTurning) timer = setTimeout(work, isTurning ? PAUSE : 0);
     if (isNew) changed();
   }
 
