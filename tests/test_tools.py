@@ -6,10 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from _ext.notebook import read_notebook
 from _ext.pages.reading_time import Length, length, words_of
 
 from tests.conftest import mnist_folder
 from tools.make_sample import TARGET, make_sample
+
+CHAPTERS = Path(__file__).resolve().parents[1] / "book" / "chapters"
 
 
 def test_the_sample_is_made_from_mnist(mnist: Path, tmp_path: Path) -> None:
@@ -34,6 +37,12 @@ def test_folded_cells_do_not_count() -> None:
     ]
     assert length({"cells": cells}) == Length(words=2, lines=2)
     assert Length(words=200, lines=12).minutes == 2
+
+
+def test_capsules_that_turn_are_built_in_a_quarter_of_an_hour() -> None:
+    """Its evidence stands in Results: the chapter had grown to twice the time."""
+    chapter = read_notebook(CHAPTERS / "19-capsules-that-turn.ipynb")
+    assert length(chapter).minutes <= 15
 
 
 def test_where_mnist_is_required_its_tests_are_not_skipped() -> None:
