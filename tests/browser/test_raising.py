@@ -25,6 +25,13 @@ HIDE = """(hidden) => {
     document.dispatchEvent(new Event("visibilitychange"));
 }"""
 
+HIDE_FOR = f"""async (milliseconds) => {{
+    const hide = {HIDE};
+    hide(true);
+    await new Promise((resolve) => setTimeout(resolve, milliseconds));
+    hide(false);
+}}"""
+
 
 def raising_on(visit: Callable[..., Any], address: str, **options: Any) -> Locator:
     """Return the widget in the page, alive and with its folds open."""
@@ -99,6 +106,10 @@ def test_it_pauses_goes_on_and_rests_while_its_tab_is_hidden(
     expect(widget).to_have_attribute("data-phase", "paused")
     widget.page.evaluate(HIDE, False)
     expect(widget).to_have_attribute("data-phase", "learning")
+    for milliseconds in range(2, 62, 2):  # a pause ends with a look at the network
+        widget.page.evaluate(HIDE_FOR, milliseconds)
+        widget.page.wait_for_timeout(150)
+        expect(widget).to_have_attribute("data-phase", "learning")
 
 
 def test_on_a_phone_each_button_is_large_enough(visit: Callable[..., Any], address: str) -> None:

@@ -83,6 +83,7 @@ class Raising {
     if (run !== this.#runs || isDone === undefined) return; // it goes on, or was stopped
     clearTimeout(this.#nextLook);
     await this.#look();
+    if (run !== this.#runs) return; // it was told to go on during the look
     this.phase = isDone ? "done" : "paused";
     this.changed();
   }
