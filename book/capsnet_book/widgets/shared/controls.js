@@ -39,12 +39,12 @@ export function drag(node, { area = node, focus, start, move, end }) {
   node.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
     if (pointer !== null || event.button !== 0) return;
     forgetBox();
+    focus.focus({ preventScroll: true }); // first: what loses the focus forgets what it pointed at
     start?.(placeOf(event));
     addEventListener("scroll", forgetBox, { capture: true, passive: true });
     event.preventDefault();
     node.setPointerCapture(event.pointerId);
     pointer = event.pointerId;
-    focus.focus({ preventScroll: true });
   });
   node.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
     if (event.pointerId !== pointer) return;
