@@ -217,6 +217,25 @@ def test_a_sign_can_be_undone_with_the_drawings_that_it_took_the_place_of(
     }
 
 
+def test_a_sign_stays_with_its_pictures_if_others_are_chosen_while_it_is_marked(
+    evaluate: Callable[..., Any],
+) -> None:
+    body = f"""{WORKER}{SESSION}
+        await begin();
+        let mark;
+        const look = answers;
+        answers = (name) => (name === "mark" ? new Promise((done) => (mark = done)) : look(name));
+        session.act(() => session.takeSign({{ place: 8, images: [] }}));
+        await rest(5);
+        const changed = change({{ data: "animals" }});
+        mark({{ seen: 1000, mark: 0 }});
+        await changed;
+        const there = session.own.sign ?? "none";
+        await session.bringBack();
+        return {{ there, here: session.own.sign?.place }};"""
+    assert evaluate(body, **MODULES) == {"there": "none", "here": 8}
+
+
 def test_the_curve_has_a_mark_for_each_hand_until_the_moment_that_is_shown(
     evaluate: Callable[..., Any],
 ) -> None:

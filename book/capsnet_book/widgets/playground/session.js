@@ -398,7 +398,7 @@ export class Session {
   }
 
   async #changeSign(/** @type {import("./sign.js").Sign | undefined} */ sign) {
-    await this.#mark({ kind: "sign", own: this.own });
+    const marked = this.#mark({ kind: "sign", own: this.own });
     const place = sign?.place ?? this.own.sign?.place;
     const isOther = this.own.labels.map((label) => label !== place);
     this.own = {
@@ -408,6 +408,7 @@ export class Session {
     };
     this.#tellOwn();
     this.settings = [...this.settings]; // the address says that there is one
+    await marked;
   }
 
   /** Return what the ten classes are called. @returns {string[]} */
