@@ -188,10 +188,36 @@ def test_a_training_of_a_second_ends_and_of_long_ones_the_latest_two_are_kept(
     assert report["left"] == 0
 
 
+def test_what_the_reader_teaches_while_networks_start_is_learned_by_them(
+    evaluate: Callable[..., Any],
+) -> None:
+    body = f"""{WORKER}{SESSION}
+        await begin();
+        const learned = {{}}; // the labels that each worker has of the reader's own digits
+        let start;
+        const look = answers;
+        answers = (name, worker, given) => {{
+            if (name === "start") {{
+                learned[worker] = [...given[2].labels];
+                return new Promise((done) => (start = done));
+            }}
+            if (name === "teach") learned[worker] = [...given[0].labels];
+            return look(name);
+        }};
+        const changed = change({{ seed: 2 }});
+        await rest(5);
+        session.teach(new Float32Array(784), 7);
+        start({{}});
+        await changed;
+        return Object.values(learned);"""
+    assert evaluate(body, **MODULES) == [[7], [7]], "the old network, and the new one"
+
+
 def test_a_sign_can_be_undone_with_the_drawings_that_it_took_the_place_of(
     evaluate: Callable[..., Any],
 ) -> None:
     body = f"""{WORKER}{SESSION}
+        await begin();
         const calls = [];
         const look = {{ seconds, seen: 1000, tests: [] }};
         answers = (name, _, given) => {{
@@ -199,7 +225,6 @@ def test_a_sign_can_be_undone_with_the_drawings_that_it_took_the_place_of(
             if (name === "mark") return {{ ...look, mark: 0 }};
             return name === "look" ? look : false;
         }};
-        await begin();
         session.own.images.push(new Float32Array(784));
         session.own.labels.push(8);
         await session.takeSign({{ place: 8, images: [] }});

@@ -171,6 +171,7 @@ export class Session {
     this.settings = settings;
     this.moment = undefined;
     this.watched.network = Math.min(this.watched.network, settings.length - 1);
+    this.#tellOwn(); // the reader may have drawn more meanwhile
   }
 
   /** Bring the networks back in whose place these were put; these rest in their stead. */
@@ -186,7 +187,6 @@ export class Session {
       training.trainees.map((trainee) => trainee.settings),
     );
     this.set({ running: false, loading: false });
-    this.#tellOwn(); // who drew more digits meanwhile has them there, too
     await this.#look();
   }
 
