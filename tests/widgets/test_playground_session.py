@@ -261,6 +261,34 @@ def test_a_sign_stays_with_its_pictures_if_others_are_chosen_while_it_is_marked(
     assert evaluate(body, **MODULES) == {"there": "none", "here": 8}
 
 
+def test_nothing_is_undone_while_other_networks_are_on_their_way(
+    evaluate: Callable[..., Any],
+) -> None:
+    """The animals would have the digits that the reader drew before the sign."""
+    body = f"""{WORKER}{SESSION}
+        await begin();
+        let mark = 0;
+        const look = answers;
+        answers = (name) => (name === "mark" ? {{ ...look("look"), mark: mark++ }} : look(name));
+        session.own.images.push(new Float32Array(784));
+        session.own.labels.push(3);
+        await session.takeSign({{ place: 8, images: [] }});
+        const before = session.canTakeBack();
+        const changed = change({{ data: "animals" }});
+        const during = session.canTakeBack();
+        session.goTo(session.history.lastMark());
+        const isWayBack = session.isWayBack();
+        await session.takeBack();
+        await changed;
+        return {{ before, during, isWayBack, own: session.own.labels }};"""
+    assert evaluate(body, **MODULES) == {
+        "before": True,
+        "during": False,
+        "isWayBack": False,
+        "own": [],
+    }
+
+
 def test_the_curve_has_a_mark_for_each_hand_until_the_moment_that_is_shown(
     evaluate: Callable[..., Any],
 ) -> None:

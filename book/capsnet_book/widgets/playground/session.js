@@ -253,12 +253,13 @@ export class Session {
 
   /** Return whether learning can go on from the moment that is shown. */
   isWayBack() {
-    return this.moment !== undefined && this.history.moments[this.moment][0].mark !== undefined;
+    if (this.loading || this.moment === undefined) return false; // others are on their way
+    return this.history.moments[this.moment][0].mark !== undefined;
   }
 
-  /** Return whether a hand that was laid on a network can be taken back. */
+  /** Return whether a hand that was laid on a network, or a sign, can be taken back. */
   canTakeBack() {
-    return this.history.lastMark() >= 0;
+    return !this.loading && this.history.lastMark() >= 0;
   }
 
   /** Return whether a hand was laid on one of the networks. */
