@@ -17,7 +17,7 @@ const LEAST = 32; // and so many more, at least
  */
 
 /** Return whether a hand was laid on a part. */
-export const isHand = (/** @type {Cause | undefined} */ cause) =>
+const isHand = (/** @type {Cause | undefined} */ cause) =>
   cause !== undefined && cause.kind !== "sign";
 
 export class History {
