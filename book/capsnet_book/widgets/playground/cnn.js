@@ -8,7 +8,7 @@
 // races (network.js).
 import { convolutionMaps, convolve, convolveBack, denseMap, linear, linearBack } from "./layers.js";
 import { Learner } from "./learner.js";
-import { crossEntropy, longest, sharesOf } from "./losses.js";
+import { crossEntropy, longest, rightAnswers, sharesOf } from "./losses.js";
 import { planConvolutionalMemory } from "./memory.js";
 import { hiddenOf } from "./parameters.js";
 import { D_IN, J, MAPS, PIXELS, PLACES, SCORES } from "./sizes.js";
@@ -56,9 +56,7 @@ class ConvNetwork extends Learner {
     const shares = sharesOf(net.y.scores, net.B);
     const loss = crossEntropy(net.dy.scores, shares, labels);
     backward(net);
-    let right = 0;
-    for (let n = 0; n < net.B; n++) right += Number(longest(shares, n) === labels[n]);
-    return { margin: loss, drawing: 0, right };
+    return { margin: loss, drawing: 0, right: rightAnswers(shares, labels) };
   }
 
   /**

@@ -9,6 +9,13 @@ export function longest(lengths, n) {
   return best;
 }
 
+/** Return how many of the digits with these labels are read right. */
+export function rightAnswers(lengths, labels) {
+  let right = 0;
+  for (let n = 0; n < labels.length; n++) right += Number(longest(lengths, n) === labels[n]);
+  return right;
+}
+
 /**
  * Return the margin loss (equation 4), mean over the batch; write its gradient into dv.
  * @param {Float32Array} dv  [B, J, D]

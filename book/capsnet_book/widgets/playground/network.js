@@ -10,7 +10,7 @@
 import { lengthsOf } from "../shared/core.js";
 import { convolutionMaps, convolve, convolveBack, denseMap, linear, linearBack } from "./layers.js";
 import { Learner } from "./learner.js";
-import { drawingLoss, longest, marginLoss } from "./losses.js";
+import { drawingLoss, longest, marginLoss, rightAnswers } from "./losses.js";
 import { planMemory } from "./memory.js";
 import { toTensors } from "./parameters.js";
 import { recut, softmaxOverI, softmaxOverIBack, wrongCut } from "./planted.js";
@@ -97,8 +97,7 @@ class Network extends Learner {
     net.slopesOfLayers.fill(0);
     const lengths = lengthsOf(this.#v, net.B * J, D);
     const margin = marginLoss(this.#dv, this.#v, lengths, labels, this.#settings);
-    let right = 0;
-    for (let n = 0; n < net.B; n++) right += Number(longest(lengths, n) === labels[n]);
+    const right = rightAnswers(lengths, labels);
     const drawing = this.#settings.drawing > 0 ? this.#drawingGradients(lengths, labels) : 0;
     routeBack(net);
     encodeBack(net);
