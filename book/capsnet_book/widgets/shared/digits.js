@@ -1,7 +1,7 @@
 // Digits of 28×28 pixels, in the colours of the page.
 
 import { t } from "./t.js";
-import { bytesOf, element, figure, memoized, setAttributes, withArticle, write } from "./ui.js";
+import { bytesOf, element, figure, memoized, setAttributes, write } from "./ui.js";
 
 /** @typedef {number[]} Colour  red, green and blue, from 0 to 255 */
 
@@ -101,15 +101,6 @@ export function digitFigure(role, kind = "", side = SIDE) {
   };
   return { canvas, node: figure(kind, canvas, caption), name };
 }
-
-/**
- * Caption and label of a digitFigure that shows a handwritten digit.
- * @returns {[string, string]}
- */
-export const asWritten = (label) => [
-  t`${withArticle(label)}, as written`,
-  t`The digit as it was written: ${label}`,
-];
 
 /** A small canvas on a button; screen readers hear the button's label instead. */
 export const thumbnail = (more = {}) =>
