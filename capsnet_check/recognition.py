@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any
 
@@ -131,8 +131,23 @@ def relation_words(pairs: Sequence[tuple[Tensor, Tensor]]) -> str:
     """Return the sentence of `RELATIONS` that holds of tensors; a few numbers tell nothing."""
     if any(wanted.numel() < 3 for _, wanted in pairs):
         return ""
-    for sentence, relation in RELATIONS.items():
+    return fitting_relation(pairs, RELATIONS, close)
+
+
+def fitting_relation(
+    pairs: Sequence[tuple[Tensor, Tensor]],
+    relations: Mapping[str, Callable[[Tensor], Tensor]],
+    is_close: Callable[[Tensor, Tensor], bool],
+) -> str:
+    """Return the first sentence whose relation holds of all pairs; else nothing.
+
+    Args:
+        pairs: output and expected output, in float64.
+        relations: sentence -> from the expected output to the one of which it speaks.
+        is_close: whether two tensors agree.
+    """
+    for sentence, relation in relations.items():
         related = [(output, relation(wanted)) for output, wanted in pairs]
-        if all(other.isfinite().all() and close(output, other) for output, other in related):
+        if all(other.isfinite().all() and is_close(output, other) for output, other in related):
             return f" {sentence}"
     return ""

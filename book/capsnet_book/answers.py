@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from capsnet_check.calls import CHANGED, NotWritten, Subject, Trouble, called, copied, is_same
 from capsnet_check.examination import examine
-from capsnet_check.recognition import RELATIONS, factor_words
+from capsnet_check.recognition import RELATIONS, factor_words, fitting_relation
 from capsnet_check.report import Finding, Report
 from capsnet_check.wording import rounded, shortened
 
@@ -71,7 +71,7 @@ def check_function(
         pairs = _pairs(subject, reference, examples)
         if subject.wrote:
             return [Finding(None, CHANGED)]
-        wrong = [k for k, pair in enumerate(pairs) if not _is_close(*pair).all()]
+        wrong = [k for k, pair in enumerate(pairs) if not _is_close(*pair)]
         if not wrong:
             return []
         slip = _matching_slip(slips or {}, examples, [result for result, _ in pairs])
@@ -96,7 +96,7 @@ def _pairs(
         try:
             result = _numbers(subject(*example), expected)
         except Trouble:
-            if all(_is_close(*pair).all() for pair in pairs):
+            if all(_is_close(*pair) for pair in pairs):
                 raise
             break
         pairs.append((result, expected))
@@ -121,7 +121,7 @@ def _matching_slip(
 def _agrees(slip: Callable[..., Any], example: tuple[Any, ...], result: Tensor) -> bool:
     """Return True if a wrong variant gives this result for an example."""
     output = _in_float64(slip(*copied(example)))
-    return output.shape == result.shape and bool(_is_close(result, output).all())
+    return output.shape == result.shape and _is_close(result, output)
 
 
 def _in_float64(output: Any) -> Tensor:
@@ -147,9 +147,9 @@ def _numbers(output: Any, expected: Tensor) -> Tensor:
     return result
 
 
-def _is_close(result: Tensor, expected: Tensor) -> Tensor:
-    """Return where numbers differ by no more than the tolerance; nan is never close."""
-    return (result - expected).abs() <= _TOLERANCE * (1 + expected.abs())
+def _is_close(result: Tensor, expected: Tensor) -> bool:
+    """Return True if all numbers differ by no more than the tolerance; nan is never close."""
+    return bool(((result - expected).abs() <= _TOLERANCE * (1 + expected.abs())).all())
 
 
 def check_answer(answer: Any, test: Callable[[Any], Any], name: str = "answer") -> Report:
@@ -348,12 +348,9 @@ def _relation_words(pairs: list[Pair]) -> str:
         return words
     are_tensors = pairs[0][1].dim() > 0
     relations = RELATIONS | OF_TENSORS if are_tensors else RELATIONS
-    for sentence, relation in relations.items():
-        related = [(result, relation(expected)) for result, expected in pairs]
-        if all(
-            other.isfinite().all() and _is_close(result, other).all() for result, other in related
-        ):
-            return f"{words} {sentence}"
+    relation = fitting_relation(pairs, relations, _is_close)
+    if relation:
+        return words + relation
     results = [result for result, _ in pairs]
     if not are_tensors and all(torch.equal(result, results[0]) for result in results):
         return f"{words} It returns the same for every example."
@@ -368,9 +365,7 @@ def _wrong_columns(pairs: list[Pair]) -> list[int]:
     wrong = [
         column
         for column in range(count)
-        if not all(
-            _is_close(result[:, column], expected[:, column]).all() for result, expected in pairs
-        )
+        if not all(_is_close(result[:, column], expected[:, column]) for result, expected in pairs)
     ]
     return wrong if len(wrong) < count <= _MOST_COLUMNS else []
 
