@@ -14,7 +14,7 @@ from capsnet_check.calls import Subject, Trouble, parameters_of
 from capsnet_check.gradients import findings_at_zero
 from capsnet_check.recognition import close
 from capsnet_check.report import Coverage, Finding
-from capsnet_check.routing import Explanation, explain, predictions
+from capsnet_check.routing import Explanation, explanations, predictions
 from capsnet_check.sites import Site
 from capsnet_check.trace import Operation
 
@@ -123,7 +123,7 @@ def _verdict_at(site: Site, asked: int, loudness: float) -> Verdict:
     repeated = u_hat.repeat_interleave(copies, 1)
     outputs = site.outputs(repeated, site.candidates)
     candidates = [output.detach().double().cpu() for output in outputs.values()]
-    explanation = explain(candidates, u_hat, asked, copies=copies)
+    explanation = next(explanations(candidates, u_hat, asked, copies=copies), None)
     if explanation is None:
         explanation = _explain_with_a_bias(site, candidates, u_hat, asked, copies)
     index = explanation.candidate if explanation else 0
@@ -155,7 +155,8 @@ def _explain_with_a_bias(
         bias = _unsquashed(v[0])
         is_bias = bool(bias.isfinite().all()) and bool(bias.any())
         if is_bias and close(v, v[:1].expand_as(v)):
-            explanation = explain(candidates, u_hat, asked, copies=copies, bias=bias)
+            mistakes = explanations(candidates, u_hat, asked, copies=copies, bias=bias)
+            explanation = next(mistakes, None)
             if explanation is not None:
                 return explanation
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -68,33 +68,29 @@ class Explanation(NamedTuple):
     """[J, D], added to s in every round."""
 
 
-def explain(  # noqa: PLR0913 - the predictions first; the rest by keyword only
+def explanations(
     candidates: Sequence[Tensor],
     u_hat: Tensor,
     asked: int,
     *,
     copies: int = 1,
     bias: Tensor | None = None,
-    is_confirmed: Callable[[Explanation], bool] = lambda explanation: True,
-) -> Explanation | None:
-    """Return the fewest known mistakes that give one of the candidates for v, and the rounds.
+) -> Iterator[Explanation]:
+    """Yield the known mistakes that give one of the candidates for v, and the rounds: fewest first.
 
     Args:
         candidates: tensors [B, J, D].
         u_hat: the predictions that they were computed from.
-        asked: rounds; where several numbers of rounds explain the output, this one counts.
+        asked: rounds; where several numbers of rounds explain the output, this one comes first.
         copies: as in `variants.route`.
         bias: as in `variants.route`.
-        is_confirmed: whether an explanation holds of other predictions, too.
     """
     for deviations in fewest_first("routing", at_most=3):
         for rounds in rounds_to_try(len(deviations), asked):
             wanted = expected("routing", (u_hat, rounds), deviations, copies=copies, bias=bias)
             for index, candidate in enumerate(candidates):
-                explanation = Explanation(deviations, rounds, index, bias)
-                if close(candidate, wanted) and is_confirmed(explanation):
-                    return explanation
-    return None
+                if close(candidate, wanted):
+                    yield Explanation(deviations, rounds, index, bias)
 
 
 def rounds_to_try(mistakes: int, asked: int) -> list[int]:
@@ -129,7 +125,7 @@ def _examine(subject: Subject) -> Iterator[Finding]:
         wanted = expected("routing", (quiet, explanation.rounds), explanation.deviations)
         return stale or close(quiet_output, wanted)
 
-    explanation = explain([output], u_hat, 3, is_confirmed=holds_of_quiet_votes)
+    explanation = next(filter(holds_of_quiet_votes, explanations([output], u_hat, 3)), None)
     if explanation is None:
         yield difference("routing", (u_hat, 3), output)
         others_changed = torch.cat([u_hat[:1], u_hat[1:].flip(1)])
