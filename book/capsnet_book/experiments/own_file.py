@@ -28,7 +28,7 @@ from capsnet_tutorial.files import read_tensors, write_json, write_tensors
 from capsnet_tutorial.train.record import versions
 
 DIGITS_PER_EPOCH = 4000
-LEARNING_RATE = 0.001
+LEARNING_RATE = 0.001  # of the first epoch
 DECAY = 0.85
 EPOCHS = 15
 CHECKPOINT = "checkpoint.safetensors"
@@ -40,14 +40,13 @@ class Training:
 
     Args:
         sizes: of the network, as the page's `SMALL` and `PAPER`.
-        learning_rate: of the first epoch.
     """
 
-    def __init__(self, sizes: Sequence[int], learning_rate: float = LEARNING_RATE) -> None:
+    def __init__(self, sizes: Sequence[int]) -> None:
         self.page = my_capsnet()
         torch.manual_seed(0)
         self.network = self.page.CapsNet(sizes)
-        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=learning_rate)
+        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=LEARNING_RATE)
         self.decay = torch.optim.lr_scheduler.ExponentialLR(self.optimizer, DECAY)
         self.losses: list[float] = []
         """The loss of each epoch's last batch."""
