@@ -105,9 +105,8 @@ def _squared(s: Tensor) -> Tensor:
     return (s * s).sum(dim=-1, keepdim=True)
 
 
-def _of_the_squared_sum(s: Tensor) -> Tensor:
-    """Return squash with (Σ s)² in place of Σ s²."""
-    square = s.sum(dim=-1, keepdim=True).square()
+def _squash_by(square: Tensor, s: Tensor) -> Tensor:
+    """Return squash with another number in every place of ‖s‖²."""
     return square / (1 + square) * s / _root(square)
 
 
@@ -129,18 +128,6 @@ def _with_its_length(s: Tensor) -> Tensor:
     return square / (1 + square) * s * _root(square)
 
 
-def _of_the_length(s: Tensor) -> Tensor:
-    """Return squash with ‖s‖ in every place of ‖s‖²."""
-    length = _root(_squared(s))
-    return length / (1 + length) * s / _root(length)
-
-
-def _of_absolute_numbers(s: Tensor) -> Tensor:
-    """Return squash with Σ |s| in every place of Σ s²."""
-    total = s.abs().sum(dim=-1, keepdim=True)
-    return total / (1 + total) * s / _root(total)
-
-
 def _above_a_floor(floor: float) -> Callable[[Tensor], Tensor]:
     """Return squash that divides by the root of at least this number."""
 
@@ -152,7 +139,9 @@ def _above_a_floor(floor: float) -> Callable[[Tensor], Tensor]:
 
 
 _INSTEAD_OF_SQUASH = {
-    "the square of the sum stands for ‖s‖², the sum of the squares": _of_the_squared_sum,
+    "the square of the sum stands for ‖s‖², the sum of the squares": (
+        lambda s: _squash_by(s.sum(dim=-1, keepdim=True).square(), s)
+    ),
     "the brackets around 1 + ‖s‖² are missing": _without_brackets,
     "a ReLU, so that no number of v is negative": _after_a_relu,
     "a tanh of each number, not a squash of the vector": torch.tanh,
@@ -161,8 +150,10 @@ _INSTEAD_OF_SQUASH = {
     "a ReLU, not a squash of the vector": torch.relu,
     "squash is applied twice": lambda s: squash(squash(s)),
     "s is multiplied by its length, not divided by it": _with_its_length,
-    "the length stands for ‖s‖², its square": _of_the_length,
-    "the sum of the absolute numbers stands for ‖s‖², the sum of the squares": _of_absolute_numbers,
+    "the length stands for ‖s‖², its square": lambda s: _squash_by(_root(_squared(s)), s),
+    "the sum of the absolute numbers stands for ‖s‖², the sum of the squares": (
+        lambda s: _squash_by(s.abs().sum(dim=-1, keepdim=True), s)
+    ),
     "the floor under the root is 1, so vectors shorter than 1 become too short": _above_a_floor(1),
     "the floor under the root is 0.01, so vectors shorter than 0.1 become too short": (
         _above_a_floor(0.01)
