@@ -85,7 +85,7 @@ def write_finding(figure: Figure, finding: str) -> None:
     """Write what a figure shows above it, in bold, from its left edge on."""
     place = {"x": 0.01, "ha": "left", "fontsize": 10.5, "weight": "bold"}
     if figure.get_layout_engine() is None:  # nobody makes room below
-        place |= {"y": 1.02, "va": "bottom"}
+        place["va"] = "bottom"
     else:
         figure.set_figheight(figure.get_figheight() + LINE_OF_FINDING)
     figure.suptitle(finding, **place)
