@@ -36,7 +36,6 @@ Terms = dict[str, Term]  # by the English
 Check = Callable[[Message, Terms], Iterable[str]]
 
 AUTOCORRECT = "terms: AutoCorrect"  # a comment that exempts a message from its rules
-QUOTES = "\"'"
 HOLE = re.compile(r"\{\d\}")
 SHOWN_ENGLISH = 60  # characters of a message in a report
 # A paper's title is emphasised and stays English.
