@@ -289,6 +289,32 @@ def test_nothing_is_undone_while_other_networks_are_on_their_way(
     }
 
 
+def test_pictures_that_do_not_come_stop_nothing_once_others_are_chosen(
+    evaluate: Callable[..., Any],
+) -> None:
+    body = f"""{WORKER}{SESSION}
+        delete session.getHundred; // which needs the animals, too
+        const look = answers;
+        answers = (name) => (name === "run" ? new Promise(() => {{}}) : look(name));
+        let fail;
+        const missing = new Promise((_, reject) => (fail = reject));
+        session.sample = (data) => (data === "animals" ? missing : Promise.resolve({{}}));
+        session.act(() => session.train());
+        await settled();
+        session.change(o.settingsWith({{ data: "animals" }}).settings);
+        const here = change({{ data: "digits" }});
+        fail(new Error("no connection"));
+        await here;
+        const afterwards = [session.notice, session.running];
+        await change({{ data: "animals" }});
+        session.stop();
+        return [afterwards, [session.notice, session.running]];"""
+    assert evaluate(body, **MODULES) == [
+        ["", True],
+        ["That did not work: no connection.", False],
+    ]
+
+
 def test_the_curve_has_a_mark_for_each_hand_until_the_moment_that_is_shown(
     evaluate: Callable[..., Any],
 ) -> None:

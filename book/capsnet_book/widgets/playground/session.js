@@ -66,13 +66,19 @@ export class Session {
     this.changed();
   }
 
-  /** Do the work; what goes wrong becomes the notice. @param {() => any} work */
+  /**
+   * Do the work; what goes wrong becomes the notice, unless the reader has chosen other pictures
+   * meanwhile.
+   * @param {() => any} work
+   */
   async act(work, notice = "") {
     this.notice = notice;
+    const [{ data }] = this.settings;
     try {
       await work();
     } catch (error) {
-      this.set({ notice: t`That did not work: ${error.message}.`, running: false });
+      if (data === this.settings[0].data)
+        this.set({ notice: t`That did not work: ${error.message}.`, running: false });
     }
     this.changed();
   }
