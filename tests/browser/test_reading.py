@@ -156,6 +156,16 @@ def test_a_guess_is_kept_told_at_its_answer_and_counted(
     expect(page.locator(".guess-tally, .guessed").locator("visible=true")).to_have_count(0)
 
 
+def test_a_guess_is_told_beside_a_widget_with_a_guess_of_its_own(
+    visit: Callable[..., Visit], address: str
+) -> None:
+    seen = visit(address + "book/chapters/04-squash.html")
+    seen.widget("SquashVector")
+    seen.page.locator(".guess").get_by_role("button", name="an error").click()
+    answer = seen.page.locator("p.guessed").locator("visible=true")
+    expect(answer).to_have_text("You said “an error”. It is “neither”.")
+
+
 def test_a_first_drag_goes_on_and_its_answer_waits_for_the_end(
     visit: Callable[..., Visit], address: str
 ) -> None:

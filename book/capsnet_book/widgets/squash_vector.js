@@ -184,7 +184,7 @@ function makeCurve({ setGuess, guessAt }) {
 function makeGuess(chart, setGuess, guessAt) {
   const { width, height, left, top } = CURVE;
   const { x: atX, y: atY, floor, end } = chart;
-  const line = svg("path", { class: "guessed" });
+  const line = svg("path", { class: "guess-curve" });
   const knobs = PLACES.map((place, k) => {
     const knob = svg("circle", {
       class: "guess-knob",
