@@ -111,6 +111,16 @@ def rendered(cell: dict) -> str:
     return " ".join(MARKDOWN.render("".join(cell["source"])).split())
 
 
+def test_what_stands_below_a_table_of_an_output_is_a_message() -> None:
+    messages: list[str] = []
+    markdown = "| a head | p |\n| -- | -: |\n| a cell | 0.1 |\n\nA note on them."
+    cell = {"cell_type": "code", "source": [], "metadata": {}}
+    output = {"output_type": "display_data", "data": {"text/markdown": [markdown]}}
+    notebook = {"cells": [cell | {"outputs": [output]}], "metadata": {}}
+    rewritten(json.dumps(notebook), ".ipynb", lambda _, english: messages.append(english))
+    assert messages == ["a head", "a cell", "A note on them."]
+
+
 def test_numbers_take_their_places() -> None:
     dictionary = {
         "# of # right": "#2 个中对 #1 个",

@@ -33,7 +33,8 @@ NO_PROSE = re.compile(r"`[^`]*`|\$[^$]*\$|\]\([^)]*\)|\{\{.*?\}\}|<[^>]*>|\{\w+\
 ENGLISH = re.compile(r"[A-Za-z]{2}")
 OUTPUT_TEXTS = {  # of a stored output, by its type: the texts in it
     "text/html": re.compile(r'(?<=>)(?<!<code>)[^<>{}]+(?=<)|(?<=aria-label=")[^"]+'),
-    "text/markdown": re.compile(r"(?<=\| )[^|\n]+?(?= \|)"),
+    # Cells of a table, and what stands below it.
+    "text/markdown": re.compile(r"(?<=\| )[^|\n]+?(?= \|)|^[^|\n]+$", re.MULTILINE),
 }
 UNTRANSLATED = '<span class="untranslated" lang="en">{}</span>'
 DROPPED = "\0"  # marks a line that goes
