@@ -17,9 +17,8 @@ from capsnet_check.calls import CHANGED, Subject, Trouble, parameters_of
 from capsnet_check.deviations import Deviation
 from capsnet_check.examination import examine
 from capsnet_check.gradients import gradient_findings
-from capsnet_check.recognition import difference, recognise
+from capsnet_check.recognition import close, difference, expected, recognise
 from capsnet_check.report import Coverage, Finding, Report
-from capsnet_tutorial.functional import margin_loss
 
 _DIM = 16
 """Numbers of a capsule."""
@@ -115,15 +114,14 @@ def _fewer_classes_findings(subject: Subject) -> Iterator[Finding]:
         )
         yield Finding(None, text, failed_call=True)
         return
-    if not torch.isclose(output, margin_loss(lengths, labels).double(), rtol=1e-4):
+    if not close(output, expected("margin_loss", (lengths, labels))):
         yield difference("margin_loss", (lengths, labels), output)
 
 
 def _lambda_findings(with_lambda_1: Subject, batch: tuple[Tensor, Tensor]) -> Iterator[Finding]:
     """Compare the loss with λ = 1, where the function has that argument."""
     output = with_lambda_1.tensor((), *batch)
-    right = margin_loss(*batch, lambda_=1.0)
-    if not torch.isclose(output, right.double(), rtol=1e-4):
+    if not close(output, expected("margin_loss", batch, lambda_=1.0)):
         text = "With lambda_=1.0 it is not the loss with λ = 1: is λ written in as a number?"
         yield Finding(None, text)
 
