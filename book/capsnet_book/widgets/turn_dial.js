@@ -18,6 +18,7 @@ import {
   figure,
   format,
   memoized,
+  perObject,
   pushButton,
   rowOf,
   setAttributes,
@@ -83,22 +84,6 @@ function makeSubject({ get, set, host, painter, colours, redraw }, classOf) {
 
 // ------------------------------------------------------------------------------------ the pictures
 
-/**
- * Returns make, which makes its result once for each list.
- * @template {object} List
- * @template Result
- * @param {(list: List) => Result} make
- * @returns {(list: List) => Result}
- */
-function perList(make) {
-  /** @type {WeakMap<List, Result>} */
-  const results = new WeakMap();
-  return (list) => {
-    if (!results.has(list)) results.set(list, make(list));
-    return results.get(list);
-  };
-}
-
 /** The dial with its ticks and the mark of the guess. @param {any} widget */
 function makeGuessDial({ get }, /** @type {(turn: number) => void} */ turnTo) {
   const ticks = TICKS.map((at) => {
@@ -141,7 +126,7 @@ function makeCapsuleView(capsules, painter) {
     dot(capsule, plane.up),
   ];
 
-  const tipsOf = perList((/** @type {[number, Answer][]} */ way) =>
+  const tipsOf = perObject((/** @type {[number, Answer][]} */ way) =>
     way.map(([, { capsule }]) => tipOf(capsule)),
   );
 
@@ -194,7 +179,7 @@ function makeOthers({ get, host }, /** @type {() => void} */ changed) {
 }
 
 /** A network's answers as points [degrees, value]. */
-const lineOf = perList((/** @type {[number, Answer][]} */ answers) =>
+const lineOf = perObject((/** @type {[number, Answer][]} */ answers) =>
   answers.map(([at, { value }]) => [at, value]),
 );
 

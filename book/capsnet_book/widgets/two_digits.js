@@ -10,6 +10,7 @@ import {
   element,
   format,
   listed,
+  perObject,
   pushButton,
   rowOf,
   setAttributes,
@@ -235,16 +236,11 @@ function makePictures(overlaid) {
     element("div", { class: "small" }, ...small),
   );
 
-  /** Tables of shades, by the colours of a theme. @type {WeakMap<any, Record<string, any>>} */
-  const tables = new WeakMap();
-  function shadesIn(colours) {
-    const { paper, stroke, accent, contrast } = colours;
-    if (!tables.has(colours)) {
-      const [inked, ...tinted] = [stroke, accent, contrast].map((ink) => shadesOf(paper, ink));
-      tables.set(colours, { inked, tinted });
-    }
-    return tables.get(colours);
-  }
+  /** Tables of shades in the colours of a theme. */
+  const shadesIn = perObject((/** @type {any} */ { paper, stroke, accent, contrast }) => {
+    const [inked, ...tinted] = [stroke, accent, contrast].map((ink) => shadesOf(paper, ink));
+    return { inked, tinted };
+  });
 
   /** The overlay, which follows the hand. @param {Float32Array} image */
   function paintOverlay(image, colours) {

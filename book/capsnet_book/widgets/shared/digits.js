@@ -1,7 +1,7 @@
 // Digits of 28×28 pixels, in the colours of the page.
 
 import { t } from "./t.js";
-import { bytesOf, element, figure, memoized, setAttributes, write } from "./ui.js";
+import { bytesOf, element, figure, memoized, perObject, setAttributes, write } from "./ui.js";
 
 /** @typedef {number[]} Colour  red, green and blue, from 0 to 255 */
 
@@ -36,14 +36,8 @@ export function themeColours(root) {
 export const mix = (from, to, t) =>
   from.map((channel, k) => Math.round(channel + (to[k] - channel) * t));
 
-/** @type {WeakMap<Colour, string>} */
-const written = new WeakMap();
-
 /** A colour as CSS writes it; a picture asks for it hundreds of times. */
-export function css(/** @type {Colour} */ colour) {
-  if (!written.has(colour)) written.set(colour, `rgb(${colour.join(" ")})`);
-  return written.get(colour);
-}
+export const css = perObject((/** @type {Colour} */ colour) => `rgb(${colour.join(" ")})`);
 
 /**
  * Calls back when the page changes between light and dark. Returns a function that stops it.

@@ -253,6 +253,22 @@ export function memoized(work) {
   };
 }
 
+/**
+ * Returns make, which makes its result once for each object, as long as that object lives.
+ * @template {object} Cause
+ * @template Result
+ * @param {(cause: Cause) => Result} make
+ * @returns {(cause: Cause) => Result}
+ */
+export function perObject(make) {
+  /** @type {WeakMap<Cause, Result>} */
+  const results = new WeakMap();
+  return (cause) => {
+    if (!results.has(cause)) results.set(cause, make(cause));
+    return results.get(cause);
+  };
+}
+
 // -------------------------------------------------------------------------- screen readers
 
 const QUIET = 700; // milliseconds without a change before a sentence is spoken
