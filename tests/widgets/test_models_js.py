@@ -299,7 +299,8 @@ def test_two_digits_are_seen_and_drawn_as_in_pytorch(evaluate: Evaluate, tmp_pat
         return data.at.map((both, n) => {
           const layer = (k) => m.layerOf(digit(2 * n + k), ...both[k]);
           const image = m.overlay(layer(0), layer(1));
-          const seen = m.look(network, image, data.labels[n], n % 11 - 1);
+          const { u_hat } = network.look(image);
+          const seen = m.readingOf(network, image, u_hat, data.labels[n], n % 11 - 1);
           return { image, ...seen, words: m.inWords(data.labels[n], seen) };
         });"""
     data = {

@@ -43,20 +43,13 @@ export function layerOf(digit, x, y) {
 export const overlay = (one, other) => one.map((grey, k) => Math.min(1, grey + other[k]));
 
 /**
- * Reads an overlay [1296] and draws the digits in it.
- * @param {any} network @param {Float32Array} image @param {number[]} labels  of the two digits
- */
-export const look = (network, image, labels, asked = DEFAULT) =>
-  readingOf(network, image, network.look(image).u_hat, labels, asked);
-
-/**
  * What is read in an overlay [1296] from its votes û, and drawn.
  * classes: the two longest capsules; a digit of the overlay that is among them keeps its place.
  * third: the digit that is asked for. remains: ink of the overlay that lies in neither drawing.
  * @param {any} network @param {Float32Array} image @param {Float32Array} u_hat
  * @param {number[]} labels  of the two digits
  */
-function readingOf(network, image, u_hat, [one, other], asked) {
+export function readingOf(network, image, u_hat, [one, other], asked) {
   const { capsules, lengths, prediction, reconstruction } = network.decide(u_hat);
   const order = [...lengths.keys()].sort((a, b) => lengths[b] - lengths[a]);
   const [longest, second] = order;
