@@ -8,6 +8,8 @@ import re
 
 import pytest
 from babel.messages.catalog import Message
+from capsnet_book import words
+from capsnet_book.tables import spoken
 from capsnet_book.words import Sentences, catalogue_path, read_catalogue, translated
 
 from capsnet_check.catalogue import BUGS
@@ -257,6 +259,19 @@ def test_a_report_is_in_chinese_when_chinese_is_spoken(monkeypatch: pytest.Monke
     assert lines[0] == "✗ 路由：11 个已知的错误"
     assert lines[-1] == "未检查：掩码（没有标签）。"
     assert [line for line in lines if line and not HAN.search(line)] == []
+
+
+def test_a_table_of_records_is_in_chinese_when_chinese_is_spoken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    markdown = "| error, % | seeds |\n| -------- | ----- |\n| 0.5      | 10    |\n\n6 epochs each."
+    assert spoken(markdown).data == markdown
+    sentences = Sentences(read_catalogue(catalogue_path(LANGUAGE, WORDS)))
+    monkeypatch.setattr(words, "_translate", sentences.translated)
+    head, _, numbers, _, note = spoken(markdown).data.split("\n")
+    assert len(HAN.findall(head)) > 3
+    assert numbers == "| 0.5      | 10    |"
+    assert note == "各训练 6 个迭代周期。"
 
 
 # --- files that both editions have

@@ -9,6 +9,9 @@ from IPython.display import Markdown
 
 from capsnet_book.words import said
 
+CELL_OR_LINE = re.compile(r"(?<=\| )[^|\n]+?(?= +\|)|^[^|\n]+$", re.MULTILINE)
+"""A cell of a table in Markdown, or a line outside of tables."""
+
 
 def table(columns: str, rows: Iterable[Iterable[object]]) -> Markdown:
     """Return a table in Markdown; columns of numbers are aligned right, the others left.
@@ -26,3 +29,8 @@ def table(columns: str, rows: Iterable[Iterable[object]]) -> Markdown:
     for line in (columns.split("|"), alignments, *body):
         lines.append(f"| {' | '.join(said(cell.strip()) for cell in line)} |")
     return Markdown("\n".join(lines))
+
+
+def spoken(text: str) -> Markdown:
+    """Return a text in Markdown with tables, in the language of `speak`."""
+    return Markdown(CELL_OR_LINE.sub(lambda part: said(part[0]), text))
