@@ -503,6 +503,11 @@ def test_the_votes_of_a_real_digit_are_fetched_when_asked(votes: Any) -> None:
     expect(votes.get_by_role("slider", name="Capsule 71, its vote for the 7.")).to_have_count(1)
 
 
+def test_the_pad_of_votes_is_no_wider_than_a_hand_needs(votes: Any) -> None:
+    box = votes.locator('[data-role="pad"]').bounding_box()
+    assert box["width"] <= 320
+
+
 def test_the_address_of_the_page_of_votes_holds_what_is_shown(
     visit: Callable[..., Any], address: str
 ) -> None:
